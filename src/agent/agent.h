@@ -44,6 +44,8 @@ struct agent {
     const char *tools;                /* JSON list of names; NULL: what its kind has */
     const char *description;          /* one sentence for people; "" when there is none */
     const char *template;             /* what it was made from; NULL: nothing */
+    const char *taint;                /* of its name, instructions and what it is told when it
+                                       * wakes (change/taint.h), for its life; NULL: a person's */
     bool auto_approve_memory;         /* untainted, unflagged memory writes need no word */
     int64_t created_at, updated_at;
 };
@@ -75,8 +77,8 @@ int agent_text_check(const char *what, struct str text, size_t max, struct err *
 int agent_mode_check(struct str mode, struct err *err);
 /* A JSON list of category ids, each once, or ["*"]. */
 int agent_categories_check(struct str json, struct err *err);
-/* An extension holds registered keys only ("NAMESPACE.name"); none is registered yet, so it is an
- * empty object. schema_violation names the key. */
+/* An extension holds registered keys only ("NAMESPACE.name"): those of budget.h. schema_violation
+ * names the key. */
 struct json_object;
 int agent_extension_check(const struct json_object *extension, struct err *err);
 /* Agents of Dormouse itself: "system:...". People make none of these. */

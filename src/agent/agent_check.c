@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/agent_int.h"
+#include "agent/budget_int.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -174,15 +175,34 @@ int agent_categories_check(struct str json, struct err *err)
     return 0;
 }
 
-/* What an extension may hold, ending with NULL. A key is "NAMESPACE.name". */
-static const char *const extension_keys[] = { NULL };
+/* What an extension may hold: numbers above 0. A key is "NAMESPACE.name". */
+static const struct {
+    const char *key;
+    bool whole;
+    double max;
+} extension_keys[] = {
+    { BUDGET_KEY_TOKENS, true, 1e12 },
+    { BUDGET_KEY_COST, false, 1e9 },
+    { BUDGET_KEY_TOOL_CALLS, true, 1e9 },
+};
 
-static bool is_registered(const char *key)
+static int check_extension_key(const char *key, struct json_object *value, struct err *err)
 {
-    for (size_t i = 0; extension_keys[i]; i++)
-        if (strcmp(key, extension_keys[i]) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < ARRAY_LEN(extension_keys); i++) {
+        bool whole = extension_keys[i].whole;
+
+        if (strcmp(key, extension_keys[i].key) != 0)
+            continue;
+        if ((json_object_is_type(value, json_type_int) ||
+             (!whole && json_object_is_type(value, json_type_double))) &&
+            json_object_get_double(value) > 0 &&
+            json_object_get_double(value) <= extension_keys[i].max)
+            return 0;
+        return err_set(err, ERR_SCHEMA_VIOLATION, "%s must be a %snumber above 0, at most %.0f",
+                       key, whole ? "whole " : "", extension_keys[i].max);
+    }
+    return err_set(err, ERR_SCHEMA_VIOLATION, "the extension: key \"%.80s\" is not registered",
+                   key);
 }
 
 int agent_extension_check(const struct json_object *extension, struct err *err)
@@ -195,10 +215,9 @@ int agent_extension_check(const struct json_object *extension, struct err *err)
     at = json_object_iter_begin(object);
     end = json_object_iter_end(object);
     for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
-        if (!is_registered(json_object_iter_peek_name(&at)))
-            return err_set(err, ERR_SCHEMA_VIOLATION,
-                           "the extension: key \"%.80s\" is not registered",
-                           json_object_iter_peek_name(&at));
+        if (check_extension_key(json_object_iter_peek_name(&at), json_object_iter_peek_value(&at),
+                                err) < 0)
+            return -1;
     return 0;
 }
 

@@ -12,7 +12,7 @@
 #define AGENT_SELECT                                                                               \
     "SELECT n, id, kind, display_name, lifecycle, paused, mode, allowed_category_ids, model_id,"   \
     " prompt_id, instructions, tools, description, template, auto_approve_memory, created_at,"     \
-    " updated_at, session_ttl_ms, profile, config_schema_version, extension FROM agents "
+    " updated_at, session_ttl_ms, profile, config_schema_version, extension, taint FROM agents "
 
 /* NULL when it is NULL in the row. */
 static const char *text_of(struct stmt *q, const char *column, struct arena *arena)
@@ -46,6 +46,7 @@ void agent_read_row(struct stmt *q, struct arena *arena, struct agent *ret_agent
         .profile = text_of(q, "profile", arena),
         .config_version = stmt_i64(q, "config_schema_version"),
         .extension = text_of(q, "extension", arena),
+        .taint = text_of(q, "taint", arena),
     };
 }
 
@@ -228,9 +229,9 @@ static int insert(struct db *db, struct change *change, struct agent *agent, int
                    SQL("INSERT INTO agents (id, kind, display_name, lifecycle, paused, mode,"
                        " allowed_category_ids, current_state_id, model_id, prompt_id, instructions,"
                        " tools, description, template, auto_approve_memory, session_ttl_ms,"
-                       " profile, config_schema_version, extension, created_at, updated_at,"
+                       " profile, config_schema_version, extension, taint, created_at, updated_at,"
                        " vector_clock, host_n, counter) VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?,"
-                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                        " ON CONFLICT (id) DO NOTHING RETURNING n"),
                    &q, err) < 0)
         return -1;
@@ -252,6 +253,7 @@ static int insert(struct db *db, struct change *change, struct agent *agent, int
     stmt_bind_text(q, agent->profile);
     stmt_bind_i64(q, agent->config_version);
     stmt_bind_text(q, agent->extension);
+    stmt_bind_some_str(q, str_from(agent->taint));
     stmt_bind_i64(q, agent->created_at);
     stmt_bind_i64(q, agent->updated_at);
     stmt_bind_str(q, clock);

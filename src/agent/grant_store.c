@@ -30,18 +30,20 @@ int grant_add(struct domain *domain, const struct approval_grant *grant, struct 
 }
 
 int grant_find(struct domain *domain, int64_t agent_n, int64_t run_n, struct str tool_name,
-               struct str pattern, struct arena *arena, struct str *ret_inbox_id, struct err *err)
+               struct str pattern, struct arena *arena, struct approval_grant *ret_grant,
+               struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
 
-    if (db_prepare(domain_db(domain),
-                   SQL("SELECT inbox_id FROM approval_grants WHERE agent_n = ? AND tool_name = ?"
-                       " AND run_n IS NULL AND pattern = ? AND revoked_at IS NULL"
-                       " UNION ALL "
-                       "SELECT inbox_id FROM approval_grants WHERE agent_n = ? AND tool_name = ?"
-                       " AND run_n = ? AND pattern = ? AND revoked_at IS NULL LIMIT 1"),
-                   &q, err) < 0)
+    if (db_prepare(
+            domain_db(domain),
+            SQL("SELECT id, inbox_id FROM approval_grants WHERE agent_n = ? AND tool_name = ?"
+                " AND run_n IS NULL AND pattern = ? AND revoked_at IS NULL"
+                " UNION ALL "
+                "SELECT id, inbox_id FROM approval_grants WHERE agent_n = ? AND tool_name = ?"
+                " AND run_n = ? AND pattern = ? AND revoked_at IS NULL LIMIT 1"),
+            &q, err) < 0)
         return -1;
     stmt_bind_i64(q, agent_n);
     stmt_bind_str(q, tool_name);
@@ -52,8 +54,22 @@ int grant_find(struct domain *domain, int64_t agent_n, int64_t run_n, struct str
     stmt_bind_str(q, pattern);
     r = stmt_step(q, err);
     if (r == 1)
-        *ret_inbox_id = arena_str(arena, stmt_str(q, "inbox_id"));
+        *ret_grant =
+            (struct approval_grant){ .id = arena_str(arena, stmt_str(q, "id")),
+                                     .inbox_id = arena_str(arena, stmt_str(q, "inbox_id")) };
     return r;
+}
+
+int grant_used(struct domain *domain, struct str id, int64_t now_ms, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain), SQL("UPDATE approval_grants SET used_at = ? WHERE id = ?"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, now_ms);
+    stmt_bind_str(q, id);
+    return stmt_run(q, err);
 }
 
 int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approval_grant *grant),
@@ -64,7 +80,7 @@ int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approva
 
     if (db_prepare(domain_db(domain),
                    SQL("SELECT id, agent_n, run_n, tool_name, pattern, inbox_id, granted_by,"
-                       " created_at FROM approval_grants WHERE revoked_at IS NULL"
+                       " created_at, used_at FROM approval_grants WHERE revoked_at IS NULL"
                        " ORDER BY created_at, id"),
                    &q, err) < 0)
         return -1;
@@ -78,6 +94,7 @@ int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approva
             .inbox_id = stmt_str(q, "inbox_id"),
             .granted_by = stmt_str(q, "granted_by"),
             .created_at = stmt_i64(q, "created_at"),
+            .used_at = stmt_i64(q, "used_at"),
         };
 
         if (!fn(arg, &grant))

@@ -9,7 +9,9 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/json_write.h"
 #include "base/str.h"
 #include "change/change.h"
 #include "db/domain.h"
@@ -69,6 +71,7 @@ struct inbox_item {
     struct str answer; /* JSON */
     struct str taint;
     struct str details; /* JSON: what its kind shows beyond the preview */
+    struct str pattern; /* what a grant would cover (grant_words()); empty: it is decided once */
     /* Read along for people; not stored here. */
     struct str agent_id, agent_name, run_id, thread_id;
 };
@@ -94,6 +97,11 @@ int inbox_pending_of_run(struct domain *domain, int64_t run_n, struct arena *are
                          struct str *ret_id, struct err *err);
 int inbox_count_pending(struct domain *domain, int64_t *ret_count, struct err *err);
 
+/* The members "facts" (stored in details: what the page and the terminal show in our own words),
+ * "danger" (sentences: why approving it takes a second step), "choices" (what each yes covers), and
+ * the rest of "details" when asked for, each where there are any. */
+void inbox_put_view(struct json_writer *w, const struct inbox_item *item, bool with_details);
+
 struct inbox_decision {
     enum inbox_state state; /* approved, edited, answered, rejected, expired, withdrawn */
     enum inbox_scope scope;
@@ -118,23 +126,31 @@ int inbox_next_expiry(struct domain *domain, int64_t *ret_at, struct err *err);
 int inbox_due(struct domain *domain, int64_t now_ms, int limit, struct arena *arena,
               struct inbox_item **ret_items, size_t *ret_count, struct err *err);
 
-/* ---- grants: "for this run", "always for this agent and this exact pattern" ---- */
+/* ---- grants: what a person allowed beyond one call ----
+ *
+ * A pattern is canonical JSON of all that a grant is bound to: the tool, exactly these arguments,
+ * and where it matters the directory, the walls and the files that would run. The inbox item that
+ * offers it holds it, and says in words what it covers; a decision grants that and nothing else. */
 
 struct approval_grant {
     struct str id;
     int64_t agent_n, run_n; /* run_n 0: always */
     struct str tool_name, pattern, inbox_id, granted_by;
-    int64_t created_at;
+    int64_t created_at, used_at; /* used_at 0: not yet */
 };
-/* Inside a unit, as revoking. Adding the same id again changes nothing. */
+/* Inside a unit, as using and revoking. Adding the same id again changes nothing. */
 int grant_add(struct domain *domain, const struct approval_grant *grant, struct err *err);
-/* 1 and its inbox_id when one covers this call, else 0. */
+/* 1, its id and its inbox_id when one covers this call, else 0. */
 int grant_find(struct domain *domain, int64_t agent_n, int64_t run_n, struct str tool_name,
-               struct str pattern, struct arena *arena, struct str *ret_inbox_id, struct err *err);
+               struct str pattern, struct arena *arena, struct approval_grant *ret_grant,
+               struct err *err);
+int grant_used(struct domain *domain, struct str id, int64_t now_ms, struct err *err);
 /* Those in force, oldest first. The grant is valid during the call. */
 int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approval_grant *grant),
                void *arg, struct err *err);
 /* 1 revoked now, 0 it was before, -1 not_found. */
 int grant_revoke(struct domain *domain, struct str id, int64_t now_ms, struct err *err);
+/* Appends a sentence: what a yes of this scope covers. */
+void grant_words(struct str pattern, enum inbox_scope scope, struct buf *out);
 
 #endif

@@ -18,7 +18,7 @@
 #define INBOX_SELECT                                                                               \
     "SELECT i.n, i.id, i.kind, i.state, i.agent_n, i.thread_n, i.run_n, i.call_key, i.tool_name,"  \
     " i.title, i.body, i.preview_kind, i.preview, i.digest, i.created_at, i.expires_at,"           \
-    " i.decided_at, i.decided_by, i.scope, i.reason, i.answer, i.taint, i.details,"                \
+    " i.decided_at, i.decided_by, i.scope, i.reason, i.answer, i.taint, i.details, i.pattern,"     \
     " a.id AS agent_id, a.display_name AS agent_name, r.run_key AS run_id, t.id AS thread_id"      \
     " FROM inbox i LEFT JOIN agents a ON a.n = i.agent_n LEFT JOIN runs r ON r.n = i.run_n"        \
     " LEFT JOIN threads t ON t.n = i.thread_n "
@@ -58,6 +58,7 @@ static void read_row(struct stmt *q, struct arena *arena, struct inbox_item *ret
         .answer = TEXT("answer"),
         .taint = TEXT("taint"),
         .details = TEXT("details"),
+        .pattern = TEXT("pattern"),
         .agent_id = TEXT("agent_id"),
         .agent_name = TEXT("agent_name"),
         .run_id = TEXT("run_id"),
@@ -286,6 +287,7 @@ static void bind_item(struct stmt *q, struct change *change, const struct inbox_
     stmt_bind_some_i64(q, item->expires_at);
     stmt_bind_some_str(q, item->taint);
     stmt_bind_some_str(q, item->details);
+    stmt_bind_some_str(q, item->pattern);
     stmt_bind_i64(q, change_host(change));
     stmt_bind_i64(q, change_next(change));
 }
@@ -314,8 +316,8 @@ int inbox_add(struct domain *domain, struct change *change, struct inbox_item *i
     if (db_prepare(domain_db(domain),
                    SQL("INSERT INTO inbox (id, kind, agent_n, thread_n, run_n, call_key, tool_name,"
                        " title, body, preview_kind, preview, digest, created_at, expires_at, taint,"
-                       " details, host_n, counter)"
-                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                       " details, pattern, host_n, counter)"
+                       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                        " ON CONFLICT (id) DO NOTHING RETURNING n"),
                    &q, err) < 0)
         return -1;

@@ -28,6 +28,7 @@ struct agent_slots {
         preference_by_key_version, extension_version;
     struct str primary_goal_host, active_task_id_host, open_loop_ids_host, preference_by_key_host,
         extension_host;
+    struct str taint; /* where texts in them came from (change/taint.h): of any that was set */
 };
 enum agent_slot {
     AGENT_SLOT_PRIMARY_GOAL = 0,

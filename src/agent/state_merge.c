@@ -11,6 +11,7 @@
 
 #include "agent/state.h"
 #include "agent/state_int.h"
+#include "change/taint.h"
 
 const struct agent_slot_place agent_slot_places[AGENT_SLOT_COUNT] = {
 #define PLACE(name_, member)                                                                       \
@@ -263,8 +264,10 @@ static void merge_failures(struct agent_state *state, const struct agent_state *
     }
 }
 
-static void merge_slots(struct agent_slots *slots, const struct agent_slots *from)
+static void merge_slots(struct agent_slots *slots, const struct agent_slots *from,
+                        struct arena *arena)
 {
+    slots->taint = taint_join(slots->taint, from->taint, arena);
     for (int i = 0; i < AGENT_SLOT_COUNT; i++) {
         enum agent_slot slot = (enum agent_slot)i;
 
@@ -289,7 +292,7 @@ static void merge_value(struct agent_state *state, const struct agent_state *val
     merge_failures(state, value);
     state->processed = vclock_merge(&state->processed, &value->processed, arena);
     state->host_seen = vclock_merge(&state->host_seen, &value->host_seen, arena);
-    merge_slots(&state->slots, &value->slots);
+    merge_slots(&state->slots, &value->slots, arena);
     state->clock = vclock_merge(&state->clock, &value->clock, arena);
 }
 

@@ -70,6 +70,7 @@ static int read_slots(struct stmt *q, struct arena *arena, struct agent_slots *r
         .open_loop_ids_version = stmt_i64(q, "open_loop_ids_version"),
         .preference_by_key_version = stmt_i64(q, "preference_by_key_version"),
         .extension_version = stmt_i64(q, "extension_version"),
+        .taint = arena_str(arena, stmt_str(q, "slot_taint")),
     };
     if (json_parse(stmt_str(q, "slot_hosts"), &hosts, err) < 0)
         return err_set(err, ERR_INTEGRITY_FAILED, "slot_hosts is not JSON");
@@ -243,6 +244,7 @@ static void bind_slots(struct stmt *q, const struct agent_slots *slots, struct a
     stmt_bind_str(q, slots->extension.n ? slots->extension : STR("{}"));
     stmt_bind_i64(q, slots->extension_version);
     stmt_bind_str(q, slot_hosts_json(slots, arena));
+    stmt_bind_some_str(q, slots->taint);
 }
 
 #define COLUMNS                                                                                    \
@@ -251,7 +253,7 @@ static void bind_slots(struct stmt *q, const struct agent_slots *slots, struct a
     " consecutive_failure_count, success_count, processed_counter_by_host, host_seen_at,"          \
     " primary_goal, primary_goal_version, active_task_id, active_task_id_version, open_loop_ids,"  \
     " open_loop_ids_version, preference_by_key, preference_by_key_version, extension,"             \
-    " extension_version, slot_hosts, vector_clock, host_n, counter"
+    " extension_version, slot_hosts, slot_taint, vector_clock, host_n, counter"
 
 #define REPLACE_ALL                                                                                \
     "revision = excluded.revision, updated_at = excluded.updated_at, "                             \
@@ -272,7 +274,8 @@ static void bind_slots(struct stmt *q, const struct agent_slots *slots, struct a
     "preference_by_key = excluded.preference_by_key, "                                             \
     "preference_by_key_version = excluded.preference_by_key_version, "                             \
     "extension = excluded.extension, extension_version = excluded.extension_version, "             \
-    "slot_hosts = excluded.slot_hosts, vector_clock = excluded.vector_clock, "                     \
+    "slot_hosts = excluded.slot_hosts, slot_taint = excluded.slot_taint, "                         \
+    "vector_clock = excluded.vector_clock, "                                                       \
     "host_n = excluded.host_n, counter = excluded.counter"
 
 static int check_sizes(const struct agent_state *state, struct err *err)
@@ -293,7 +296,7 @@ static int store(struct db *db, const struct agent_state *state, int64_t host_n,
     if (check_sizes(state, err) < 0 ||
         db_prepare(db,
                    SQL("INSERT INTO agent_states (" COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                        " ON CONFLICT (id) DO UPDATE SET " REPLACE_ALL),
                    &q, err) < 0)
         return -1;

@@ -24,7 +24,7 @@ const char *agent_word_name(enum agent_word word)
     "SELECT a.n, a.id, a.kind, a.display_name, a.lifecycle, a.paused, a.mode,"                     \
     " a.allowed_category_ids, a.model_id, a.prompt_id, a.instructions, a.tools, a.description,"    \
     " a.template, a.auto_approve_memory, a.created_at, a.updated_at, a.destroyed_at,"              \
-    " a.session_ttl_ms, a.profile, a.config_schema_version, a.extension,"                          \
+    " a.session_ttl_ms, a.profile, a.config_schema_version, a.extension, a.taint,"                 \
     " p.pending, p.pending_since, p.pending_title, o.open_runs, o.open_since, r.status AS status," \
     " r.created_at AS run_at, r.ended_at, r.error_code, r.error_message, d.tokens,"                \
     " s.sessions, s.session_until"                                                                 \

@@ -19,7 +19,6 @@
     X(NOT_FOUND, "not_found", 404, "There is no such thing here.")                                 \
     X(CONFLICT, "conflict", 409, "This does not fit with what is already there.")                  \
     X(VERSION_CONFLICT, "version_conflict", 409, "It was changed by someone else meanwhile.")      \
-    X(DUPLICATE_MESSAGE, "duplicate_message", 409, "This message was already received.")           \
     X(TOO_LARGE, "too_large", 413, "It is larger than allowed.")                                   \
     X(SCHEMA_VIOLATION, "schema_violation", 422, "The data does not have the agreed form.")        \
     X(OUT_OF_SCOPE, "out_of_scope", 403, "The agent may not touch this.")                          \
@@ -28,21 +27,15 @@
     X(BUDGET_EXCEEDED, "budget_exceeded", 429, "The budget for this is used up.")                  \
     X(UNSAFE_TARGET, "unsafe_target", 403, "The target is not safe to act on.")                    \
     X(MODEL_NOT_ALLOWED, "model_not_allowed", 403, "This model is not allowed here.")              \
-    X(PROVIDER_NOT_ALLOWED, "provider_not_allowed", 403, "This provider is not allowed here.")     \
     X(NETWORK_DENIED, "network_denied", 403, "This network address is not allowed.")               \
     X(PRIVACY_CONFIRMATION_REQUIRED, "privacy_confirmation_required", 403,                         \
       "A person has to agree to this provider's privacy terms first.")                             \
     X(SECRET_UNAVAILABLE, "secret_unavailable", 403, "A secret that this needs is not set.")       \
-    X(OVERSHARED_PAYLOAD_BLOCKED, "overshared_payload_blocked", 403,                               \
-      "More data would have left than was needed.")                                                \
     X(AGENT_DESTROYED, "agent_destroyed", 409, "The agent no longer exists.")                      \
     X(AGENT_PAUSED, "agent_paused", 409, "The agent is paused.")                                   \
     X(KILL_SWITCH_ACTIVE, "kill_switch_active", 403, "The emergency stop is on.")                  \
     X(MISSING_CHANGE_PROVENANCE, "missing_change_provenance", 422,                                 \
       "The change does not say where it came from.")                                               \
-    X(SPAWN_DENIED, "spawn_denied", 403, "The agent may not start other agents.")                  \
-    X(DELEGATION_DENIED, "delegation_denied", 403, "The agent may not hand this over.")            \
-    X(TURNS_EXCEEDED, "turns_exceeded", 429, "The allowed number of turns is used up.")            \
     X(ITERATIONS_EXCEEDED, "iterations_exceeded", 429, "The allowed number of rounds is used up.") \
     X(RESUME_CONFLICT, "resume_conflict", 409, "It can't be resumed from this point.")             \
     X(REJECTED, "rejected", 403, "A person said no.")                                              \
@@ -52,13 +45,9 @@
     X(LEASE_LOST, "lease_lost", 409, "Another process has taken this over.")                       \
     X(WAKE_REASON_DENIED, "wake_reason_denied", 403, "This may not be done for such a wake.")      \
     X(CONTEXT_TOO_LONG, "context_too_long", 413, "The text is too long for the model.")            \
-    X(RATIONALE_REQUIRED, "rationale_required", 422, "A reason has to be given.")                  \
     X(INTEGRITY_FAILED, "integrity_failed", 500, "Stored data is damaged or was altered.")         \
     X(EFFECT_UNKNOWN, "effect_unknown", 409, "It is not known whether this was done.")             \
     X(PATH_DENIED, "path_denied", 403, "This path is not allowed.")                                \
-    X(ANCHOR_PROTECTED, "anchor_protected", 403, "This section is protected.")                     \
-    X(FRONTMATTER_PROTECTED, "frontmatter_protected", 403, "The front matter is protected.")       \
-    X(DELETE_DENIED, "delete_denied", 403, "This may not be deleted.")                             \
     X(SANDBOX_UNAVAILABLE, "sandbox_unavailable", 503, "This system can't isolate commands.")      \
     X(TIMEOUT, "timeout", 504, "It took too long.")                                                \
     X(CANCELLED, "cancelled", 409, "It was cancelled.")                                            \

@@ -37,6 +37,23 @@ static inline bool redact_is_alnum(char c)
     return redact_is_word(c) && c != '_' && c != '-';
 }
 
+enum redact_alphabet {
+    REDACT_ANY_WORD, /* letters, digits, _ and - */
+    REDACT_WORD_AND_DOT,
+    REDACT_ALNUM,
+    REDACT_UPPER, /* capitals and digits */
+    REDACT_HEX,
+    REDACT_OPAQUE, /* ANY_WORD that does not read like words joined by hyphens */
+};
+
+/* How the keys of a service begin. */
+struct redact_prefix {
+    const char *text;
+    enum redact_alphabet alphabet;
+    unsigned min, max; /* bytes after the prefix; max 0: no bound */
+};
+const struct redact_prefix *redact_prefixes(size_t *ret_n);
+
 /* No token is a single word shorter than this. */
 #define REDACT_TOKEN_MIN 15
 /* rest begins a word (the byte before it is not of one). */

@@ -9,131 +9,124 @@
 #include "base/alloc.h"
 #include "base/redact_int.h"
 
-enum alphabet {
-    ANY_WORD, /* letters, digits, _ and - */
-    WORD_AND_DOT,
-    ALNUM,
-    UPPER, /* capitals and digits */
-    HEX,
-    OPAQUE, /* ANY_WORD that does not read like words joined by hyphens */
+static const struct redact_prefix prefixes[] = {
+    { "AGE-SECRET-KEY-1", REDACT_UPPER, 50, 0 },
+    { "ATATT3", REDACT_ANY_WORD, 50, 0 },
+    { "HRKU-", REDACT_ANY_WORD, 36, 0 },
+    { "LTAI", REDACT_ALNUM, 16, 26 },
+    { "NRAK-", REDACT_UPPER, 27, 27 },
+    { "PMAK-", REDACT_ANY_WORD, 50, 0 },
+    { "SK", REDACT_HEX, 32, 32 },
+    { "AIza", REDACT_ANY_WORD, 35, 40 },
+    { "AKIA", REDACT_UPPER, 16, 16 },
+    { "ASIA", REDACT_UPPER, 16, 16 },
+    { "ABIA", REDACT_UPPER, 16, 16 },
+    { "ACCA", REDACT_UPPER, 16, 16 },
+    { "AROA", REDACT_UPPER, 16, 17 },
+    { "AIDA", REDACT_UPPER, 16, 17 },
+    { "EAAC", REDACT_ALNUM, 60, 0 },
+    { "GOCSPX-", REDACT_ANY_WORD, 20, 0 },
+    { "SG.", REDACT_WORD_AND_DOT, 50, 0 },
+    { "dapi", REDACT_HEX, 32, 32 },
+    { "dckr_pat_", REDACT_ANY_WORD, 20, 0 },
+    { "dop_v1_", REDACT_HEX, 64, 64 },
+    { "doo_v1_", REDACT_HEX, 64, 64 },
+    { "dor_v1_", REDACT_HEX, 64, 64 },
+    { "dp.pt.", REDACT_ALNUM, 40, 0 },
+    { "dp.st.", REDACT_WORD_AND_DOT, 40, 0 },
+    { "figd_", REDACT_ANY_WORD, 30, 0 },
+    { "ghp_", REDACT_ALNUM, 30, 0 },
+    { "gho_", REDACT_ALNUM, 30, 0 },
+    { "ghu_", REDACT_ALNUM, 30, 0 },
+    { "ghs_", REDACT_ALNUM, 30, 0 },
+    { "ghr_", REDACT_ALNUM, 30, 0 },
+    { "github_pat_", REDACT_ANY_WORD, 22, 0 },
+    { "glpat-", REDACT_ANY_WORD, 20, 0 },
+    { "gldt-", REDACT_ANY_WORD, 20, 0 },
+    { "glptt-", REDACT_ANY_WORD, 20, 0 },
+    { "glrt-", REDACT_ANY_WORD, 20, 0 },
+    { "glcbt-", REDACT_ANY_WORD, 20, 0 },
+    { "glc_", REDACT_ALNUM, 32, 0 },
+    { "glsa_", REDACT_ANY_WORD, 32, 0 },
+    { "gsk_", REDACT_ALNUM, 30, 0 },
+    { "hf_", REDACT_ALNUM, 30, 0 },
+    { "hvb.", REDACT_ANY_WORD, 24, 0 },
+    { "hvs.", REDACT_ANY_WORD, 24, 0 },
+    { "key-", REDACT_HEX, 32, 32 },
+    { "lin_api_", REDACT_ALNUM, 30, 0 },
+    { "mfa.", REDACT_ANY_WORD, 80, 0 },
+    { "nfp_", REDACT_ALNUM, 36, 0 },
+    { "npm_", REDACT_ALNUM, 36, 0 },
+    { "ntn_", REDACT_ALNUM, 40, 0 },
+    { "pplx-", REDACT_ALNUM, 32, 0 },
+    { "pscale_pw_", REDACT_ANY_WORD, 32, 0 },
+    { "pscale_tkn_", REDACT_ANY_WORD, 32, 0 },
+    { "pul-", REDACT_HEX, 40, 40 },
+    { "pypi-", REDACT_ANY_WORD, 50, 0 },
+    { "r8_", REDACT_ALNUM, 37, 0 },
+    { "rubygems_", REDACT_HEX, 48, 48 },
+    { "sb_secret_", REDACT_ANY_WORD, 20, 0 },
+    { "sbp_", REDACT_HEX, 40, 40 },
+    { "shpat_", REDACT_HEX, 32, 0 },
+    { "shpca_", REDACT_HEX, 32, 0 },
+    { "shppa_", REDACT_HEX, 32, 0 },
+    { "shpss_", REDACT_HEX, 32, 0 },
+    { "sk-ant-", REDACT_ANY_WORD, 16, 0 },
+    { "sk-", REDACT_OPAQUE, 16, 0 },
+    { "pk-", REDACT_OPAQUE, 16, 0 },
+    { "rk-", REDACT_OPAQUE, 16, 0 },
+    { "sk_live_", REDACT_ALNUM, 10, 0 },
+    { "sk_test_", REDACT_ALNUM, 10, 0 },
+    { "pk_live_", REDACT_ALNUM, 10, 0 },
+    { "pk_test_", REDACT_ALNUM, 10, 0 },
+    { "rk_live_", REDACT_ALNUM, 10, 0 },
+    { "rk_test_", REDACT_ALNUM, 10, 0 },
+    { "sntrys_", REDACT_ANY_WORD, 40, 0 },
+    { "sntryu_", REDACT_HEX, 64, 64 },
+    { "sq0atp-", REDACT_ANY_WORD, 20, 0 },
+    { "sq0csp-", REDACT_ANY_WORD, 40, 0 },
+    { "tfp_", REDACT_ALNUM, 40, 0 },
+    { "tvly-", REDACT_ANY_WORD, 24, 0 },
+    { "whsec_", REDACT_ALNUM, 24, 0 },
+    { "xai-", REDACT_ALNUM, 40, 0 },
+    { "xapp-", REDACT_ANY_WORD, 20, 0 },
+    { "xoxa-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxb-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxc-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxd-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxe-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxe.xoxp-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxe.xoxb-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxo-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxp-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxr-", REDACT_ANY_WORD, 10, 0 },
+    { "xoxs-", REDACT_ANY_WORD, 10, 0 },
+    { "ya29.", REDACT_WORD_AND_DOT, 20, 0 },
 };
 
-static const struct prefix {
-    const char *text;
-    enum alphabet alphabet;
-    unsigned min, max; /* bytes after the prefix; max 0: no bound */
-} prefixes[] = {
-    { "AGE-SECRET-KEY-1", UPPER, 50, 0 },
-    { "ATATT3", ANY_WORD, 50, 0 },
-    { "HRKU-", ANY_WORD, 36, 0 },
-    { "LTAI", ALNUM, 16, 26 },
-    { "NRAK-", UPPER, 27, 27 },
-    { "PMAK-", ANY_WORD, 50, 0 },
-    { "SK", HEX, 32, 32 },
-    { "AIza", ANY_WORD, 35, 40 },
-    { "AKIA", UPPER, 16, 16 },
-    { "ASIA", UPPER, 16, 16 },
-    { "ABIA", UPPER, 16, 16 },
-    { "ACCA", UPPER, 16, 16 },
-    { "AROA", UPPER, 16, 17 },
-    { "AIDA", UPPER, 16, 17 },
-    { "EAAC", ALNUM, 60, 0 },
-    { "GOCSPX-", ANY_WORD, 20, 0 },
-    { "SG.", WORD_AND_DOT, 50, 0 },
-    { "dapi", HEX, 32, 32 },
-    { "dckr_pat_", ANY_WORD, 20, 0 },
-    { "dop_v1_", HEX, 64, 64 },
-    { "doo_v1_", HEX, 64, 64 },
-    { "dor_v1_", HEX, 64, 64 },
-    { "dp.pt.", ALNUM, 40, 0 },
-    { "dp.st.", WORD_AND_DOT, 40, 0 },
-    { "figd_", ANY_WORD, 30, 0 },
-    { "ghp_", ALNUM, 30, 0 },
-    { "gho_", ALNUM, 30, 0 },
-    { "ghu_", ALNUM, 30, 0 },
-    { "ghs_", ALNUM, 30, 0 },
-    { "ghr_", ALNUM, 30, 0 },
-    { "github_pat_", ANY_WORD, 22, 0 },
-    { "glpat-", ANY_WORD, 20, 0 },
-    { "gldt-", ANY_WORD, 20, 0 },
-    { "glptt-", ANY_WORD, 20, 0 },
-    { "glrt-", ANY_WORD, 20, 0 },
-    { "glcbt-", ANY_WORD, 20, 0 },
-    { "glc_", ALNUM, 32, 0 },
-    { "glsa_", ANY_WORD, 32, 0 },
-    { "gsk_", ALNUM, 30, 0 },
-    { "hf_", ALNUM, 30, 0 },
-    { "hvb.", ANY_WORD, 24, 0 },
-    { "hvs.", ANY_WORD, 24, 0 },
-    { "key-", HEX, 32, 32 },
-    { "lin_api_", ALNUM, 30, 0 },
-    { "mfa.", ANY_WORD, 80, 0 },
-    { "nfp_", ALNUM, 36, 0 },
-    { "npm_", ALNUM, 36, 0 },
-    { "ntn_", ALNUM, 40, 0 },
-    { "pplx-", ALNUM, 32, 0 },
-    { "pscale_pw_", ANY_WORD, 32, 0 },
-    { "pscale_tkn_", ANY_WORD, 32, 0 },
-    { "pul-", HEX, 40, 40 },
-    { "pypi-", ANY_WORD, 50, 0 },
-    { "r8_", ALNUM, 37, 0 },
-    { "rubygems_", HEX, 48, 48 },
-    { "sb_secret_", ANY_WORD, 20, 0 },
-    { "sbp_", HEX, 40, 40 },
-    { "shpat_", HEX, 32, 0 },
-    { "shpca_", HEX, 32, 0 },
-    { "shppa_", HEX, 32, 0 },
-    { "shpss_", HEX, 32, 0 },
-    { "sk-ant-", ANY_WORD, 16, 0 },
-    { "sk-", OPAQUE, 16, 0 },
-    { "pk-", OPAQUE, 16, 0 },
-    { "rk-", OPAQUE, 16, 0 },
-    { "sk_live_", ALNUM, 10, 0 },
-    { "sk_test_", ALNUM, 10, 0 },
-    { "pk_live_", ALNUM, 10, 0 },
-    { "pk_test_", ALNUM, 10, 0 },
-    { "rk_live_", ALNUM, 10, 0 },
-    { "rk_test_", ALNUM, 10, 0 },
-    { "sntrys_", ANY_WORD, 40, 0 },
-    { "sntryu_", HEX, 64, 64 },
-    { "sq0atp-", ANY_WORD, 20, 0 },
-    { "sq0csp-", ANY_WORD, 40, 0 },
-    { "tfp_", ALNUM, 40, 0 },
-    { "tvly-", ANY_WORD, 24, 0 },
-    { "whsec_", ALNUM, 24, 0 },
-    { "xai-", ALNUM, 40, 0 },
-    { "xapp-", ANY_WORD, 20, 0 },
-    { "xoxa-", ANY_WORD, 10, 0 },
-    { "xoxb-", ANY_WORD, 10, 0 },
-    { "xoxc-", ANY_WORD, 10, 0 },
-    { "xoxd-", ANY_WORD, 10, 0 },
-    { "xoxe-", ANY_WORD, 10, 0 },
-    { "xoxe.xoxp-", ANY_WORD, 10, 0 },
-    { "xoxe.xoxb-", ANY_WORD, 10, 0 },
-    { "xoxo-", ANY_WORD, 10, 0 },
-    { "xoxp-", ANY_WORD, 10, 0 },
-    { "xoxr-", ANY_WORD, 10, 0 },
-    { "xoxs-", ANY_WORD, 10, 0 },
-    { "ya29.", WORD_AND_DOT, 20, 0 },
-};
+const struct redact_prefix *redact_prefixes(size_t *ret_n)
+{
+    *ret_n = ARRAY_LEN(prefixes);
+    return prefixes;
+}
 
-static bool in_alphabet(char c, enum alphabet alphabet)
+static bool in_alphabet(char c, enum redact_alphabet alphabet)
 {
     switch (alphabet) {
-    case ALNUM:
+    case REDACT_ALNUM:
         return redact_is_alnum(c);
-    case UPPER:
+    case REDACT_UPPER:
         return redact_is_digit(c) || (c >= 'A' && c <= 'Z');
-    case HEX:
+    case REDACT_HEX:
         return redact_is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
-    case WORD_AND_DOT:
+    case REDACT_WORD_AND_DOT:
         return redact_is_word(c) || c == '.';
     default:
         return redact_is_word(c);
     }
 }
 
-static size_t span(struct str s, enum alphabet alphabet)
+static size_t span(struct str s, enum redact_alphabet alphabet)
 {
     size_t n = 0;
 
@@ -164,7 +157,7 @@ static bool opaque(struct str s)
 static struct redact_hit by_prefix(struct str rest)
 {
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
-        const struct prefix *prefix = &prefixes[i];
+        const struct redact_prefix *prefix = &prefixes[i];
         struct str after;
         size_t n;
 
@@ -173,8 +166,9 @@ static struct redact_hit by_prefix(struct str rest)
         after = str_skip(rest, strlen(prefix->text));
         n = span(after, prefix->alphabet);
         if (n < prefix->min || (prefix->max && n > prefix->max) ||
-            (n < after.n && prefix->alphabet != WORD_AND_DOT && redact_is_word(after.p[n])) ||
-            (prefix->alphabet == OPAQUE && !opaque(str_take(after, n))))
+            (n < after.n && prefix->alphabet != REDACT_WORD_AND_DOT &&
+             redact_is_word(after.p[n])) ||
+            (prefix->alphabet == REDACT_OPAQUE && !opaque(str_take(after, n))))
             continue;
         return (struct redact_hit){ 0, rest.n - after.n + n };
     }
@@ -182,25 +176,28 @@ static struct redact_hit by_prefix(struct str rest)
 }
 
 /* header.payload.signature in base64url, the header being an object: {" is eyJ. The five parts
- * of an encrypted one are taken, too. */
+ * of an encrypted one are taken, too; the second of them is empty when both sides have the key. */
 static struct redact_hit json_web_token(struct str rest)
 {
-    size_t n = span(rest, ANY_WORD);
-    unsigned parts = 1;
+    size_t n = span(rest, REDACT_ANY_WORD);
+    unsigned parts = 1, wanted = 3;
 
     if (!str_starts(rest, STR("eyJ")) || n < 10)
         return REDACT_MISS;
     while (parts < 5 && n < rest.n && rest.p[n] == '.') {
-        size_t part = span(str_skip(rest, n + 1), ANY_WORD);
+        size_t part = span(str_skip(rest, n + 1), REDACT_ANY_WORD);
 
         if (part == 0 && parts > 2)
             break;
-        if (part < 4 && parts == 1)
-            return REDACT_MISS;
+        if (part < 4 && parts == 1) {
+            if (part > 0)
+                return REDACT_MISS;
+            wanted = 5;
+        }
         n += 1 + part;
         parts++;
     }
-    return parts >= 3 ? (struct redact_hit){ 0, n } : REDACT_MISS;
+    return parts >= wanted ? (struct redact_hit){ 0, n } : REDACT_MISS;
 }
 
 /* A bot token of Telegram: 8 to 10 digits, a colon, AA and 33 more. */
@@ -211,7 +208,7 @@ static struct redact_hit telegram_token(struct str rest)
     while (digits < rest.n && digits <= 10 && redact_is_digit(rest.p[digits]))
         digits++;
     if (digits < 8 || digits > 10 || !str_starts(str_skip(rest, digits), STR(":AA")) ||
-        span(str_skip(rest, digits + 1), ANY_WORD) != 35)
+        span(str_skip(rest, digits + 1), REDACT_ANY_WORD) != 35)
         return REDACT_MISS;
     return (struct redact_hit){ digits + 1, 35 };
 }
@@ -225,9 +222,9 @@ static struct redact_hit discord_token(struct str rest)
     while (id < rest.n && id <= 28 && rest.p[id] && strchr(digits[id % 4], rest.p[id]))
         id++;
     if (id < 23 || id > 28 || rest.n < id + 8 || rest.p[id] != '.' ||
-        span(str_skip(rest, id + 1), ANY_WORD) != 6 || rest.p[id + 7] != '.')
+        span(str_skip(rest, id + 1), REDACT_ANY_WORD) != 6 || rest.p[id + 7] != '.')
         return REDACT_MISS;
-    mac = span(str_skip(rest, id + 8), ANY_WORD);
+    mac = span(str_skip(rest, id + 8), REDACT_ANY_WORD);
     return mac >= 27 ? (struct redact_hit){ 0, id + 8 + mac } : REDACT_MISS;
 }
 
@@ -297,7 +294,7 @@ struct redact_hit redact_pem(struct str rest)
     struct str label = str_take(str_skip(rest, sizeof("-----BEGIN ") - 1), 64);
     size_t head, n = 0;
 
-    while (n < label.n && (label.p[n] == ' ' || in_alphabet(label.p[n], UPPER)))
+    while (n < label.n && (label.p[n] == ' ' || in_alphabet(label.p[n], REDACT_UPPER)))
         n++;
     if (str_find(str_take(label, n), STR("PRIVATE KEY")) < 0 ||
         !str_starts(str_skip(label, n), STR("-----")))

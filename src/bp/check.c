@@ -250,7 +250,7 @@ static int check_all(struct bp_report *report, const struct bp_check_options *op
 {
     const struct bp_program *program = report->program;
 
-    for (unsigned i = 0; i < program->thread_count; i++)
+    for (unsigned i = 0; i < program->thread_count && !options->only_progress; i++)
         if (program->threads[i].kind == BP_PROPERTY &&
             check_safety(report, program->threads[i].name, options, err) < 0)
             return -1;

@@ -56,6 +56,7 @@ struct bp_check_options {
     uint64_t bytes_max;     /* memory of a run, 0: BP_CHECK_BYTES */
     const uint16_t *limits; /* one a limit of the program, 0 keeps its `checked`; may be NULL */
     bool whole;             /* leave no thread out: slower; the same verdicts, but for BOUND */
+    bool only_progress;     /* leave the properties out */
     struct clock *clock;    /* what seconds are measured with; NULL: the system's */
     bp_progress_fn *progress;
     void *ctx;

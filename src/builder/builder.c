@@ -5,6 +5,7 @@
 #include "builder/builder.h"
 
 #include <json-c/json.h>
+#include <json-c/json_object_iterator.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,10 +152,39 @@ static int no_nul(const char *what, struct str text, struct err *err)
     return 0;
 }
 
-/* kept: the categories that it has already. */
-static int read_life(struct builder *builder, const struct builder_form *form, const char *kept,
-                     struct arena *arena, struct agent *ret_agent, struct err *err)
+/* is: what it had; NULL: nothing. */
+static int read_extension(struct str given, const struct agent *is, struct arena *arena,
+                          struct agent *ret_agent, struct err *err)
 {
+    AUTO_JSON all = NULL;
+    AUTO_JSON more = NULL;
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+    struct json_object_iterator at, end;
+
+    if (json_parse(str_from(is && is->extension ? is->extension : "{}"), &all, err) < 0 ||
+        json_parse(given, &more, err) < 0)
+        return err_wrap(err, "the extension");
+    at = json_object_iter_begin(more);
+    end = json_object_iter_end(more);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        struct json_object *value = json_object_iter_peek_value(&at);
+
+        json_object_object_del(all, json_object_iter_peek_name(&at));
+        if (value)
+            json_object_object_add(all, json_object_iter_peek_name(&at), json_object_get(value));
+    }
+    json_write_value(&w, all);
+    ret_agent->extension = arena_copy(arena, out.p, out.n);
+    return 0;
+}
+
+static int read_life(struct builder *builder, const struct builder_form *form,
+                     const struct agent *is, struct arena *arena, struct agent *ret_agent,
+                     struct err *err)
+{
+    const char *kept = is ? is->allowed_category_ids : NULL;
+
     if (no_nul("the mode", form->mode, err) < 0 ||
         no_nul("the categories", form->categories, err) < 0)
         return -1;
@@ -166,12 +196,15 @@ static int read_life(struct builder *builder, const struct builder_form *form, c
         return -1;
     if (form->given & AGENT_SESSION_TTL)
         ret_agent->session_ttl_ms = form->session_ttl_ms;
+    if (form->given & AGENT_EXTENSION)
+        return read_extension(form->extension, is, arena, ret_agent, err);
     return 0;
 }
 
 /* What is given, as members of an agent. */
-static int read_form(struct builder *builder, const struct builder_form *form, const char *kept,
-                     struct arena *arena, struct agent *ret_agent, struct err *err)
+static int read_form(struct builder *builder, const struct builder_form *form,
+                     const struct agent *is, struct arena *arena, struct agent *ret_agent,
+                     struct err *err)
 {
     if (no_nul("the name", form->display_name, err) < 0 ||
         no_nul("the description", form->description, err) < 0 ||
@@ -193,7 +226,7 @@ static int read_form(struct builder *builder, const struct builder_form *form, c
         ret_agent->auto_approve_memory = form->auto_approve_memory;
     if (form->given & AGENT_PAUSED)
         ret_agent->paused = form->paused;
-    return read_life(builder, form, kept, arena, ret_agent, err);
+    return read_life(builder, form, is, arena, ret_agent, err);
 }
 
 static const char *tool_list(const char *const *names, struct arena *arena)
@@ -334,6 +367,7 @@ int builder_create_from(struct builder *builder, const struct builder_form *form
         return -1;
     if (template.n)
         remember_template(&agent, template);
+    agent.taint = form->taint.n ? arena_copy(arena, form->taint.p, form->taint.n) : NULL;
     if (!agent.id && agent_free_id(config->agent_domain, str_from(agent.display_name), arena,
                                    &agent.id, err) < 0)
         return -1;
@@ -394,7 +428,7 @@ int builder_change(struct builder *builder, struct str id, const struct builder_
     if (agent_is_system(id))
         return err_set(err, ERR_BAD_REQUEST, "%s is part of Dormouse and can't be changed", to.id);
     if (agent_get(config->agent_domain, id, arena, &is, err) < 0 ||
-        read_form(builder, form, is.allowed_category_ids, arena, &to, err) < 0 ||
+        read_form(builder, form, &is, arena, &to, err) < 0 ||
         agent_change(config->agent_domain, config->change, &to, form->given & 0xffff,
                      builder_now(builder), err) < 0 ||
         change_life(builder, id, form->lifecycle, err) < 0)

@@ -66,8 +66,10 @@ struct builder_form {
     struct str mode;
     struct str categories; /* JSON list of ids or names, or ["*"] */
     int64_t session_ttl_ms;
+    struct str extension; /* JSON object of members that are set; null takes one away */
     struct str lifecycle; /* of a change: active or dormant; empty: as it is */
     bool auto_approve_memory, paused;
+    struct str taint; /* where its texts come from (change/taint.h); empty: from a person */
 };
 
 /* Inside a unit. What is not given comes from the template, with the subscriptions and timers that

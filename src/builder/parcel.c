@@ -27,6 +27,7 @@
 #include "base/redact.h"
 #include "base/utf8.h"
 #include "builder/builder_int.h"
+#include "change/taint.h"
 #include "files/archive.h"
 #include "files/files.h"
 #include "memory/edit.h"
@@ -119,6 +120,9 @@ static int write_settings(const struct agent *agent, struct arena *arena, struct
     }
     if (agent->tools) {
         json_put_raw(&w, "tools", str_from(agent->tools));
+    }
+    if (agent->extension && strcmp(agent->extension, "{}") != 0) {
+        json_put_raw(&w, "extension", str_from(agent->extension));
     }
     json_write_object_end(&w);
     if (json_write_end(&w) < 0 || json_parse(buf_str(&plain), &value, err) < 0 ||
@@ -225,7 +229,7 @@ int builder_export(struct builder *builder, const struct agent *agent, struct ar
 struct settings {
     struct str format, display_name, description, template, model, mode;
     int64_t version, session_ttl_s;
-    struct json_object *tools;
+    struct json_object *tools, *extension;
 };
 
 static const struct json_field settings_fields[] = {
@@ -238,6 +242,7 @@ static const struct json_field settings_fields[] = {
     JSON_FIELD(struct settings, mode, "mode", JSON_STR),
     JSON_FIELD(struct settings, session_ttl_s, "sessionTtlSeconds", JSON_I64),
     JSON_FIELD(struct settings, tools, "tools", JSON_ARRAY),
+    JSON_FIELD(struct settings, extension, "extension", JSON_OBJECT),
     { .name = NULL },
 };
 
@@ -321,15 +326,24 @@ static void make_form(struct builder *builder, const struct settings *from, stru
     *ret_form = (struct builder_form){
         .given = AGENT_NAME | AGENT_DESCRIPTION | AGENT_INSTRUCTIONS | AGENT_MODEL | AGENT_TOOLS |
                  (id.n ? BUILDER_ID : 0) | (from->mode.n ? AGENT_MODE : 0) |
-                 (from->session_ttl_s ? AGENT_SESSION_TTL : 0),
+                 (from->session_ttl_s ? AGENT_SESSION_TTL : 0) |
+                 (from->extension ? AGENT_EXTENSION : 0),
         .id = id,
         .display_name = from->display_name,
         .description = from->description,
         .instructions = instructions,
         .mode = from->mode,
         .session_ttl_ms = from->session_ttl_s * 1000,
+        .extension =
+            from->extension
+                ? str_from(json_object_to_json_string_ext(from->extension, JSON_C_TO_STRING_PLAIN))
+                : STR_NONE,
         .model = take_model(builder, from->model, arena, ret_warnings),
         .tools = take_tools(builder, from->tools, arena, ret_warnings),
+        .taint = taint_source(TAINT_IMPORT,
+                              str_from(arena_printf(arena, "the agent %.*s",
+                                                    STR_ARG(str_take(from->display_name, 80)))),
+                              arena),
     };
 }
 
@@ -346,7 +360,7 @@ static int put_files(struct builder *builder, const struct agent *agent,
                                     .content = entries[i].content,
                                     .author = STR("owner"),
                                     .reason = STR("imported"),
-                                    .taint = STR("import") };
+                                    .taint = str_from(agent->taint) };
 
         if (!is_kept(entries[i].path))
             continue;

@@ -213,6 +213,13 @@ static void say(struct builder_warnings *notes, const char *what, const struct b
                      arena_printf(arena, "%s: %s%s", what, names->p, names->full ? " ..." : ""));
 }
 
+/* Whether it is watched as soon as it is there; the waker asks again then. */
+static bool wakes_folder_ok(const struct builder *builder, struct str folder)
+{
+    return builder->waker ? waker_folder_check(builder->waker, folder, NULL) == 0
+                          : folder_check(&(struct folder_rules){ .count = 0 }, folder, NULL) == 0;
+}
+
 static int read_subscriptions(struct builder *builder, struct json_object *list,
                               const struct agent *agent, struct arena *arena,
                               struct builder_warnings *notes, struct err *err)
@@ -233,8 +240,7 @@ static int read_subscriptions(struct builder *builder, struct json_object *list,
         err_reset(&unknown);
         if (add_subscription(builder, &one, agent, arena, notes, err) < 0)
             return err_wrap(err, "/subscriptions/%zu", i);
-        if (one.source == WAKE_FILES &&
-            folder_check(&(struct folder_rules){ .count = 0 }, one.folder, NULL) < 0)
+        if (one.source == WAKE_FILES && !wakes_folder_ok(builder, one.folder))
             add_name(&absent, one.folder);
     }
     say(notes, "It waits for categories or records that are not here", &nameless, arena);

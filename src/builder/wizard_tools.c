@@ -232,30 +232,25 @@ static void write_form(const struct agent *agent, const char *categories, struct
     json_write_object_end(&w);
 }
 
-static void add_wake(struct buf *out, struct str name)
-{
-    buf_printf(out, "- wakes: %.*s\n", STR_ARG(name));
-}
-
 /* What it waits for, what it reaches, and what is missing for that. */
-static int write_reach(struct builder *builder, const struct agent *agent, const char *categories,
-                       struct arena *arena, struct buf *out, struct err *err)
+static int show_reach(struct builder *builder, struct tool_job *job, const struct agent *agent,
+                      const char *categories, struct err *err)
 {
     const struct template *from = agent->template ? template_find(str_from(agent->template)) : NULL;
     struct builder_warnings warnings = { .n = 0 };
 
     for (size_t i = 0; from && i < from->subscription_count; i++)
-        add_wake(out, from->subscriptions[i].name);
+        tool_job_fact(job, "wakes", from->subscriptions[i].name);
     for (size_t i = 0; from && i < from->timer_count; i++)
-        add_wake(out, str_from(from->timers[i].name));
-    buf_printf(out, "- categories of the journal: %s\n",
-               strcmp(categories, "[]") == 0        ? "none"
-               : strcmp(categories, "[\"*\"]") == 0 ? "all"
-                                                    : categories);
-    if (builder_advise(builder, agent, arena, &warnings, err) < 0)
+        tool_job_fact(job, "wakes", str_from(from->timers[i].name));
+    tool_job_fact(job, "reads in the journal",
+                  str_from(strcmp(categories, "[]") == 0        ? "no categories"
+                           : strcmp(categories, "[\"*\"]") == 0 ? "all categories"
+                                                                : categories));
+    if (builder_advise(builder, agent, tool_job_arena(job), &warnings, err) < 0)
         return -1;
     for (size_t i = 0; i < warnings.n; i++)
-        buf_printf(out, "- note: %s\n", warnings.text[i]);
+        tool_job_fact(job, "note", str_from(warnings.text[i]));
     return 0;
 }
 
@@ -264,7 +259,6 @@ static int proposal_preview(struct tool_job *job, struct err *err)
     struct builder *builder = tool_job_impl_arg(job);
     struct arena *arena = tool_job_arena(job);
     AUTO_BUF details = BUF_INIT(LIMIT_JSON_BYTES);
-    AUTO_BUF reach = BUF_INIT(64 * KIB);
     struct tool_preview preview = { .kind = STR("text") };
     const char *categories;
     struct builder_form form;
@@ -274,14 +268,17 @@ static int proposal_preview(struct tool_job *job, struct err *err)
         builder_preview(builder, &form, arena, &agent, err) < 0)
         return -1;
     agent.id = "AGENT"; /* it has none yet */
+    tool_job_fact(job, "name", str_from(agent.display_name));
+    tool_job_fact(job, "what for", str_from(agent.description));
+    tool_job_fact(job, "template", str_from(agent.template));
+    tool_job_fact(job, "model", str_from(agent.model_id));
+    tool_job_fact(job, "may use", str_from(agent.tools ? agent.tools : "all tools"));
     if (builder_category_names(builder, agent.allowed_category_ids, arena, &categories, err) < 0 ||
-        write_reach(builder, &agent, categories, arena, &reach, err) < 0)
+        show_reach(builder, job, &agent, categories, err) < 0)
         return -1;
     write_form(&agent, categories, &details);
     preview.title = str_from(arena_printf(arena, "Make the agent %s", agent.display_name));
-    preview.text = str_from(arena_printf(
-        arena, "%s\n\n%s\n\nTools: %s\n\n%s\n%s", agent.display_name, agent.description,
-        agent.tools ? agent.tools : "all", buf_text(&reach), agent.instructions));
+    preview.text = str_from(agent.instructions);
     preview.details = buf_str(&details);
     tool_job_shown(job, &preview, STR(""));
     return 0;
@@ -335,8 +332,10 @@ static int propose_agent(struct tool_job *job, struct err *err)
     struct builder_form form;
     struct agent agent;
 
-    if (read_proposal(tool_job_arguments(job), arena, &form, err) < 0 ||
-        make(tool_job_impl_arg(job), job, &form, &agent, err) < 0 ||
+    if (read_proposal(tool_job_arguments(job), arena, &form, err) < 0)
+        return -1;
+    form.taint = tool_job_call(job)->taint;
+    if (make(tool_job_impl_arg(job), job, &form, &agent, err) < 0 ||
         builder_advise(tool_job_impl_arg(job), &agent, arena, &warnings, err) < 0)
         return -1;
     json_write_object_begin(&w);

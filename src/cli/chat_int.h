@@ -47,6 +47,10 @@ bool chat_line_is_terminal(const struct chat_line *line);
 enum chat_read { CHAT_EOF = 0, CHAT_LINE, CHAT_INTERRUPTED };
 /* One line without its newline, valid until the next call. history: it is kept. */
 enum chat_read chat_line_read(struct chat_line *line, const char *prompt, struct str *ret_text);
+/* A question was just shown: waits a moment, then forgets what was typed before it could be read.
+ * Without a terminal there is nothing to forget: lines were written for the questions they answer.
+ * False: Ctrl-C. */
+bool chat_line_arm(struct chat_line *line);
 /* While a line is edited: something to hear beside the keys. fd: of what is to be heard, or -1;
  * hear: it may be there; true when it wrote to the screen. */
 struct chat_ear {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -19,6 +20,7 @@
 #include "base/dl.h"
 #include "base/utf8.h"
 #include "cli/chat_int.h"
+#include "cli/leave.h"
 #include "cli/term.h"
 
 #define LINE_BYTES (1u << 20)
@@ -61,7 +63,7 @@ struct chat_line {
     History *past;
     const char *data_dir;
     const char *prompt;
-    char shown_prompt[64];
+    char shown_prompt[256];
     chat_complete_fn *complete;
     void *arg;
     bool terminal, broken_off;
@@ -76,6 +78,11 @@ static void on_signal(int number)
         chat_interrupted++;
     else
         resized = 1;
+}
+
+static void wake_reader(void)
+{
+    chat_interrupted++;
 }
 
 /* ---- the editor's callbacks ---- */
@@ -269,6 +276,7 @@ struct chat_line *chat_line_new(const char *data_dir, chat_complete_fn *complete
         .data_dir = data_dir, .complete = complete_fn, .arg = arg, .text = BUF_INIT(LINE_BYTES)
     };
     sigaction(SIGINT, &act, NULL);
+    leave_catch(wake_reader);
     sigaction(SIGWINCH, &act, NULL);
     line->terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (line->terminal && term && strcmp(term, "dumb") != 0)
@@ -358,12 +366,29 @@ enum chat_read chat_line_read(struct chat_line *line, const char *prompt, struct
     enum chat_read r;
 
     chat_interrupted = 0;
+    if (leave_asked())
+        return CHAT_EOF;
     line->prompt = prompt;
     snprintf(line->shown_prompt, sizeof(line->shown_prompt), "%s%s%s", colours ? "\1\033[1m\1" : "",
              prompt, colours ? "\1\033[0m\1" : "");
     r = line->el ? read_edited(line, ret_text) : read_plain(line, ret_text);
     chat_interrupted = 0;
-    return r;
+    return leave_asked() ? CHAT_EOF : r;
+}
+
+bool chat_line_arm(struct chat_line *line)
+{
+    struct timespec left = { .tv_nsec = TERM_ARM_MS * 1000000L };
+
+    if (!line->terminal)
+        return true;
+    chat_interrupted = 0;
+    while (!chat_interrupted && nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
+    term_forget_typed();
+    buf_clear(&line->text);
+    line->used = 0;
+    return !chat_interrupted;
 }
 
 void chat_line_listen(struct chat_line *line, const struct chat_ear *ear)

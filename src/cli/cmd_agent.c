@@ -179,6 +179,38 @@ static void print_session(struct json_object *agent)
     print_text("session", buf_str(&line));
 }
 
+/* "1200 of 5000 used, 3800 left" */
+static void print_amount(const char *name, struct json_object *budget, const char *key)
+{
+    struct json_object *amount = json_find(budget, key);
+    AUTO_BUF line = BUF_INIT(512);
+    double used = 0, reserved = 0, limit = 0, left = 0;
+
+    if (json_get_double(amount, "used", &used, NULL) != 1 ||
+        json_get_double(amount, "limit", &limit, NULL) != 1)
+        return;
+    json_get_double(amount, "reserved", &reserved, NULL);
+    json_get_double(amount, "left", &left, NULL);
+    buf_printf(&line, "%.10g of %.10g used", used, limit);
+    if (reserved > 0)
+        buf_printf(&line, ", %.10g reserved", reserved);
+    buf_printf(&line, ", %.10g left", left);
+    print_text(name, buf_str(&line));
+}
+
+/* Today's, where it is limited. */
+static void print_budget(struct json_object *agent)
+{
+    struct json_object *budget = json_find(agent, "budget"), *all = json_find(budget, "all");
+
+    print_amount("tokens a day", budget, "tokens");
+    print_amount("cost a day", budget, "cost");
+    print_amount("calls a day", budget, "toolCalls");
+    print_amount("all: tokens", all, "tokens");
+    print_amount("all: cost", all, "cost");
+    print_amount("all: calls", all, "toolCalls");
+}
+
 /* Sleep, failures and goal; without them when they can't be had. */
 static void print_inner(const struct cli_args *args, struct json_object *agent)
 {
@@ -222,6 +254,7 @@ static void print_agent(const struct cli_args *args, struct json_object *agent,
                                    : STR("every write needs your approval"));
     print_number("waiting", json_find(agent, "pending"));
     print_number("tokens today", json_find(agent, "tokensToday"));
+    print_budget(agent);
     print_number("talking", json_find(agent, "openSessions"));
     print_time("made", member(agent, "createdAt"));
     print_time("last run", member(agent, "lastRunAt"));

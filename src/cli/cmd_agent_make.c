@@ -80,6 +80,50 @@ static void put_categories(struct json_writer *w, const char *typed)
     json_write_array_end(w);
 }
 
+static const struct {
+    const char *option, *key;
+} budget_options[] = {
+    { "tokens-per-day", "tokensPerDay" },
+    { "cost-per-day", "costPerDay" },
+    { "tool-calls-per-day", "toolCallsPerDay" },
+};
+
+static int put_limit(struct json_writer *w, size_t i, const char *typed, struct err *err)
+{
+    AUTO_JSON value = NULL;
+
+    if (strcmp(typed, "none") == 0) {
+        json_put_null(w, budget_options[i].key);
+        return 0;
+    }
+    if (json_parse(str_from(typed), &value, NULL) < 0 ||
+        !(json_object_is_type(value, json_type_int) ||
+          json_object_is_type(value, json_type_double)))
+        return err_set(err, ERR_BAD_REQUEST, "--%s takes a number or none, not \"%.40s\"",
+                       budget_options[i].option, typed);
+    json_write_key(w, budget_options[i].key);
+    json_write_value(w, value);
+    return 0;
+}
+
+static int put_budget(struct json_writer *w, const struct cli_args *args, struct err *err)
+{
+    bool open = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(budget_options); i++) {
+        const char *typed = cli_value(args, budget_options[i].option);
+
+        if (typed && !open)
+            json_put_object(w, "budget");
+        open |= typed != NULL;
+        if (typed && put_limit(w, i, typed, err) < 0)
+            return -1;
+    }
+    if (open)
+        json_write_object_end(w);
+    return 0;
+}
+
 static int put_life(struct json_writer *w, const struct cli_args *args, bool create,
                     struct err *err)
 {
@@ -119,7 +163,7 @@ static int write_form(struct buf *body, const struct cli_args *args, bool create
     }
     put_tools(&w, cli_value(args, "tools"));
     if (put_instructions(&w, args, err) < 0 || put_auto_approve(&w, args) < 0 ||
-        put_life(&w, args, create, err) < 0)
+        put_life(&w, args, create, err) < 0 || put_budget(&w, args, err) < 0)
         return -1;
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
@@ -211,6 +255,15 @@ static int run_create(const struct cli_args *args)
         { .name = "session-ttl",                                                                   \
           .value = "SECONDS",                                                                      \
           .help = "after how long without a word a conversation ends" },                           \
+        { .name = "tokens-per-day",                                                                \
+          .value = "N",                                                                            \
+          .help = "tokens that it may use in a day, or none for no limit of its own" },            \
+        { .name = "cost-per-day",                                                                  \
+          .value = "AMOUNT",                                                                       \
+          .help = "what its models may cost in a day, or none" },                                  \
+        { .name = "tool-calls-per-day",                                                            \
+          .value = "N",                                                                            \
+          .help = "tool calls that it may make in a day, or none" },                               \
     {                                                                                              \
         .name = "auto-approve-memory", .value = "STATE",                                           \
         .help = "whether harmless memory writes need no approval", .choices = "on off"             \

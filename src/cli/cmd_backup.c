@@ -22,20 +22,38 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/timefmt.h"
+#include "cli/backup.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
-#include "cli/config.h"
 #include "cli/domains.h"
 #include "cli/term.h"
+#include "config/config.h"
 #include "files/tar.h"
+#include "house/store_files.h"
 
 /* What the owner wrote beside the databases. The token is left out: a restored directory makes a
  * new one. */
 static const char *const plain_files[] = { "config.yaml", "policy.yaml" };
+
+bool backup_has(const char *name)
+{
+    char database[64];
+
+    for (size_t i = 0; i < DOMAINS_COUNT; i++) {
+        snprintf(database, sizeof(database), "%s.sqlite", domains_name(i));
+        if (strcmp(name, database) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(plain_files); i++)
+        if (strcmp(name, plain_files[i]) == 0)
+            return true;
+    return false;
+}
 
 struct backup {
     const char *data_dir;
@@ -192,12 +210,12 @@ static int add_manifest(struct backup *backup, struct err *err)
     int r;
 
     timefmt_rfc3339(backup->tar.mtime_s * 1000, made);
-    json_object_object_add(manifest, "format", json_object_new_int(1));
+    json_object_object_add(manifest, "format", json_object_new_int(BACKUP_FORMAT));
     json_object_object_add(manifest, "version", json_object_new_string(DORMOUSE_VERSION));
     json_object_object_add(manifest, "at", json_object_new_string(made));
     json_object_object_add(manifest, "files", json_object_get(backup->files));
     text = json_object_to_json_string_ext(manifest, JSON_C_TO_STRING_PRETTY);
-    r = tar_add_bytes(&backup->tar, "manifest.json", str_from(text), err);
+    r = tar_add_bytes(&backup->tar, BACKUP_MANIFEST, str_from(text), err);
     json_object_put(manifest);
     return r;
 }
@@ -247,12 +265,61 @@ static int begin(struct backup *backup, struct err *err)
     return 0;
 }
 
+static int hash_entry(int fd, struct tar_entry *entry, char ret_hash[SHA256_TEXT_SIZE],
+                      struct err *err)
+{
+    AUTO_TEXT piece = alloc_zero(1, 256 * KIB);
+    uint8_t digest[SHA256_BYTES];
+    struct sha256 hash;
+    size_t n;
+
+    sha256_init(&hash);
+    do {
+        if (tar_read(fd, entry, piece, 256 * KIB, &n, err) < 0)
+            return -1;
+        sha256_add(&hash, str_of(piece, n));
+    } while (n);
+    sha256_finish(&hash, digest);
+    hex_encode(digest, sizeof(digest), ret_hash);
+    return 0;
+}
+
+/* What was written is read again: a backup that can't be restored is found now and not then. */
+static int verify(struct backup *backup, struct err *err)
+{
+    AUTO_FD fd = open(backup->partial, O_RDONLY | O_CLOEXEC);
+    struct tar_entry entry;
+    char hash[SHA256_TEXT_SIZE];
+    size_t seen = 0;
+    int r;
+
+    if (fd < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "open %s: %s", backup->partial, strerror(errno));
+    while ((r = tar_next(fd, &entry, err)) == 1) {
+        struct json_object *row = json_object_array_get_idx(backup->files, seen);
+
+        if (hash_entry(fd, &entry, hash, err) < 0)
+            return -1;
+        if (strcmp(entry.name, BACKUP_MANIFEST) == 0)
+            continue;
+        if (!row || !str_is(json_str(json_find(row, "name")), entry.name) ||
+            !str_is(json_str(json_find(row, "sha256")), hash))
+            return err_set(err, ERR_INTEGRITY_FAILED, "%s was not written as it is", entry.name);
+        seen++;
+    }
+    if (r == 0 && seen != json_length(backup->files))
+        return err_set(err, ERR_INTEGRITY_FAILED, "not all files were written");
+    return r;
+}
+
 static int finish(struct backup *backup, struct err *err)
 {
     if (add_manifest(backup, err) < 0 || tar_end(&backup->tar, err) < 0)
         return -1;
     if (fsync(backup->tar.fd) < 0)
         return err_set(err, ERR_STORAGE_FAILED, "sync: %s", strerror(errno));
+    if (verify(backup, err) < 0)
+        return err_wrap(err, "read it again");
     if (renameat2(AT_FDCWD, backup->partial, AT_FDCWD, backup->path, RENAME_NOREPLACE) < 0) {
         if (errno == EEXIST)
             return already_there(backup->path, err);
@@ -278,8 +345,8 @@ static void report(const struct cli_args *args, const struct backup *backup)
 
     stat(backup->path, &st);
     if (!cli_json(args)) {
-        printf("%s: %zu files, %lld bytes\nrestore with: mkdir -m 700 DIR && tar -xf %s -C DIR\n",
-               backup->path, json_length(backup->files), (long long)st.st_size, backup->path);
+        printf("%s: %zu files, %lld bytes\nrestore with: dormouse restore %s\n", backup->path,
+               json_length(backup->files), (long long)st.st_size, backup->path);
         return;
     }
     out = json_object_new_object();
@@ -312,6 +379,7 @@ static int run_backup(const struct cli_args *args)
         err_wrap(&err, "backup");
         return cli_fail(args, &err);
     }
+    store_files_note_backup(backup.data_dir, backup.path, backup.tar.mtime_s * 1000);
     report(args, &backup);
     return CLI_DONE;
 }
@@ -324,8 +392,8 @@ const struct cli_command cli_cmd_backup = {
         "FILE becomes a tar archive with the databases (journal.sqlite, agent.sqlite, "
         "index.sqlite), config.yaml and policy.yaml where they exist, and manifest.json with the "
         "hash of each. It is readable by you alone, and never overwrites.\n\n"
-        "To restore, stop the daemon, unpack into an empty directory and start there:\n\n"
-        "  mkdir -m 700 NEW && tar -xf FILE -C NEW && dormouse serve --data NEW\n\n"
+        "What was written is read again and compared before FILE gets its name. `dormouse "
+        "restore FILE` brings it back, `dormouse restore --check FILE` only checks it.\n\n"
         "The token of the HTTP interface is not in the archive; a new one is made. Neither are "
         "secrets: set them again, or copy DATA/secrets and its key yourself. Records on "
         "Postgres are backed up with pg_dump.",

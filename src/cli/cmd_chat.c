@@ -8,7 +8,6 @@
  */
 #include <json-c/json.h>
 #include <limits.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +23,7 @@
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/keeper.h"
+#include "cli/leave.h"
 #include "cli/term.h"
 
 #define PROMPT   "> "
@@ -104,9 +104,11 @@ int chat_cancel(struct chat *chat, struct err *err)
     AUTO_JSON answer = NULL;
     char path[160];
 
-    chat->cancelled = true;
     snprintf(path, sizeof(path), "/api/v1/runs/%s/cancel", chat->run_id);
-    return talk_ask(chat->talk, "POST", path, STR("{}"), &answer, err);
+    if (talk_ask(chat->talk, "POST", path, STR("{}"), &answer, err) < 0)
+        return -1;
+    chat->cancelled = true;
+    return 0;
 }
 
 static int take_waiting(struct chat *chat, struct json_object *event, struct err *err)
@@ -155,6 +157,31 @@ static int take_event(struct chat *chat, struct str json, struct err *err)
     return 0;
 }
 
+/* A signal asks us to go: SIGTERM with the run, SIGHUP without. */
+static int chat_depart(struct chat *chat, struct err *err)
+{
+    int r = 0;
+
+    if (leave_asked() == LEAVE_CANCEL && chat->run_id[0])
+        r = chat_cancel(chat, err);
+    if (r == 0 && chat->cancelled)
+        leave_note_cancelled(true);
+    leave_say();
+    chat->leave = chat->over = true;
+    chat->exit_code = CLI_FAILED;
+    return r;
+}
+
+/* Ctrl-C. One that did not arrive is said, and may be pressed again. */
+static void chat_break(struct chat *chat)
+{
+    struct err err = ERR_INIT;
+
+    chat_interrupted = 0;
+    if (chat_cancel(chat, &err) < 0)
+        chat_say_error(chat, &err);
+}
+
 int chat_follow(struct chat *chat, struct err *err)
 {
     struct str json;
@@ -169,8 +196,10 @@ int chat_follow(struct chat *chat, struct err *err)
             return err_set(err, ERR_PROVIDER_FAILED, "the daemon ended the stream");
         if (r == 1 && take_event(chat, json, err) < 0)
             return -1;
-        if (chat_interrupted && !chat->cancelled && chat->run_id[0] && chat_cancel(chat, err) < 0)
-            return -1;
+        if (leave_asked())
+            return chat_depart(chat, err);
+        if (chat_interrupted && !chat->cancelled && chat->run_id[0])
+            chat_break(chat);
     }
     put_text(chat, STR_NONE, true);
     return 0;
@@ -305,6 +334,7 @@ static void converse(struct chat *chat)
     while (!chat->leave) {
         enum chat_read got;
 
+        leave_note_cancelled(false);
         if (chat_line_is_terminal(chat->line) && chat->thread)
             chat_hear_start(chat);
         got = read_message(chat, &text);
@@ -375,9 +405,7 @@ static int run_chat(const struct cli_args *args)
     struct chat chat = { .args = args };
     struct err err = ERR_INIT;
 
-    /* Widths of characters; a terminal that says nothing speaks UTF-8 today. */
-    if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
-        setlocale(LC_CTYPE, "C.UTF-8");
+    term_use_utf8();
     uuid_source_init(&chat.ids, clock_system(), rand_system());
     chat.line = chat_line_new(cli_data_dir(args), chat_complete, &chat);
     chat.markdown = markdown_new(term_width(stdout), term_colours(stdout));
@@ -411,7 +439,9 @@ const struct cli_command cli_cmd_chat = {
     .details =
         "Answers appear as they are written. When a call needs your approval it is shown, and you "
         "say yes, no, or change it. Ctrl-C cancels what runs and not the conversation; Ctrl-D "
-        "leaves. A line that ends with a backslash goes on in the next, and \"\"\" begins and ends "
+        "leaves. SIGTERM cancels what runs and leaves; SIGHUP, when the terminal is closed, leaves "
+        "it going on. A line that ends with a backslash goes on in the next, and \"\"\" begins and "
+        "ends "
         "several lines. /help lists the commands.\n\n"
         "What you type is kept in the data directory (chat_history) for the Up key, except lines "
         "that look like secrets or begin with a space. An alarm that an agent set in this "

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/json.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,26 +14,40 @@
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
-#include "cli/config.h"
 #include "cli/term.h"
+#include "config/config.h"
+#include "run/program.h"
 
 extern char **environ;
 
-static int load(const struct cli_args *args, struct config **ret_config,
-                struct config_problems *problems, struct err *err)
+int cli_config(const struct cli_args *args, struct config **ret_config, struct err *err)
 {
-    struct config_sources sources = { .data_dir = cli_data_dir(args), .environment = environ };
-    char work_dir[LIMIT_PATH_BYTES];
+    const struct config_sources sources = { .data_dir = cli_data_dir(args),
+                                            .environment = environ };
 
-    if (getcwd(work_dir, sizeof(work_dir)))
-        sources.work_dir = work_dir;
+    return config_load(&sources, ret_config, NULL, err);
+}
+
+/* As it holds for a run in --dir, or here. */
+static int load_for_dir(const struct cli_args *args, struct config **ret_config,
+                        struct config_problems *problems, struct err *err)
+{
+    const char *typed = cli_value(args, "dir");
+    char dir[PATH_MAX];
+    struct config_sources sources = { .data_dir = cli_data_dir(args),
+                                      .work_dir = dir,
+                                      .environment = environ };
+
+    if (!realpath(typed ? typed : ".", dir))
+        return err_set(err, ERR_NOT_FOUND, "--dir %s: there is no such directory",
+                       typed ? typed : ".");
     return config_load(&sources, ret_config, problems, err);
 }
 
-int cli_config(const struct cli_args *args, struct config **ret_config, struct err *err)
-{
-    return load(args, ret_config, NULL, err);
-}
+static const struct cli_option dir_option[] = {
+    { .name = "dir", .value = "DIR", .help = "as it holds for a run there, instead of here" },
+    { .name = NULL },
+};
 
 /* ---- check ---- */
 
@@ -81,8 +97,13 @@ static int run_check(const struct cli_args *args)
 {
     AUTO_CONFIG_PROBLEMS problems = { .n = 0 };
     AUTO(config) config = NULL;
-    int r = load(args, &config, &problems, NULL);
+    struct err err = ERR_INIT;
+    int r = load_for_dir(args, &config, &problems, &err);
 
+    if (r == 0)
+        r = run_policy_check_file(cli_data_dir(args), &err) < 0 ? -1 : 0;
+    if (r < 0 && problems.n == 0)
+        return cli_fail(args, &err);
     if (cli_json(args))
         print_problems_json(&problems);
     else if (r == 0)
@@ -96,8 +117,12 @@ const struct cli_command cli_cmd_config_check = {
     .name = "config check",
     .operands = "",
     .summary = "Checks the configuration and names what is wrong by file, line and column",
-    .details = "Reads DATA/config.yaml, ./.dormouse/config.yaml and the variables, as `serve` "
-               "does. The exit code is 1 when something is wrong; the daemon would not start.",
+    .details =
+        "Reads DATA/config.yaml, DATA/policy.yaml and the variables, as `serve` does, and the "
+        ".dormouse/config.yaml of this directory and of those above it, as each run here "
+        "does. The exit code is 1 when something is wrong: then the daemon does not start, "
+        "or no run here does.",
+    .options = dir_option,
     .run = run_check,
 };
 
@@ -174,13 +199,14 @@ static void keep_key(void *arg, const char *key, struct json_object *value, cons
 
 static int run_show(const struct cli_args *args)
 {
+    AUTO_CONFIG_PROBLEMS problems = { .n = 0 };
     AUTO(config) config = NULL;
     struct err err = ERR_INIT;
     struct table table = { .terminal = term_width(stdout), .text = BUF_INIT(64 * KIB) };
     struct shown shown;
     struct json_object *out;
 
-    if (cli_config(args, &config, &err) < 0)
+    if (load_for_dir(args, &config, &problems, &err) < 0)
         return cli_fail(args, &err);
     if (!cli_json(args)) {
         config_each(config, measure_key, &table);
@@ -201,6 +227,8 @@ const struct cli_command cli_cmd_config_show = {
     .name = "config show",
     .operands = "",
     .summary = "Shows every setting with its value and where that came from",
-    .details = "Secrets are never shown. docs/configuration.md says what each key means.",
+    .details = "As it holds for a run in this directory. Secrets are never shown. "
+               "docs/configuration.md says what each key means.",
+    .options = dir_option,
     .run = run_show,
 };

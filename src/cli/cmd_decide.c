@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "cli/ask.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
@@ -63,9 +64,78 @@ static int decide_with(const struct cli_args *args, const struct decide *decide)
 
 /* ---- approve ---- */
 
+/* One line from the terminal; false at its end. */
+static bool read_line(struct buf *line)
+{
+    int c;
+
+    buf_clear(line);
+    while ((c = getchar()) != EOF && c != '\n')
+        buf_add_char(line, (char)c);
+    return c != EOF;
+}
+
+/* A person at a terminal approves what they see: it is shown here, whatever they saw before. */
+static int approve_shown(const struct cli_args *args, struct talk *talk, struct decide *decide,
+                         struct err *err)
+{
+    AUTO_BUF line = BUF_INIT(64 * KIB);
+    struct decide said = { .decision = NULL };
+    struct ask ask;
+    AUTO_JSON item = NULL;
+    int r;
+
+    if (decide_get_item(talk, str_from(cli_operand(args, 0)), &item, err) < 0)
+        return cli_fail(args, err);
+    if (!str_is(json_str(json_find(item, "state")), "pending"))
+        return send_it(args, talk, decide);
+    ask_begin(&ask, stdout, TAKE(item), 1u << ASK_EDIT | 1u << ASK_RUN | 1u << ASK_ALWAYS);
+    ask.anyway = cli_has(args, "anyway");
+    do {
+        AUTO_BUF prompt = BUF_INIT(4 * KIB);
+
+        if (!ask_is_paging(&ask))
+            term_arm();
+        ask_prompt(&ask, &prompt);
+        fputs(buf_text(&prompt), stdout);
+        fflush(stdout);
+        if (!read_line(&line)) {
+            ask_release(&ask);
+            puts("\nIt still waits.");
+            return CLI_WAITING;
+        }
+    } while (ask_take(&ask, buf_str(&line), &said) != ASK_DECIDED);
+    if (strcmp(said.decision, "approve") != 0)
+        *decide = said;
+    r = send_it(args, talk, decide);
+    ask_release(&ask);
+    return r;
+}
+
+/* Whoever wrote a script has seen it before; what is dangerous is said there, too. */
+static int approve_unseen(const struct cli_args *args, struct talk *talk, struct decide *decide,
+                          struct err *err)
+{
+    AUTO_JSON item = NULL;
+    struct json_object *danger;
+
+    if (cli_has(args, "anyway"))
+        return send_it(args, talk, decide);
+    if (decide_get_item(talk, str_from(cli_operand(args, 0)), &item, err) < 0)
+        return cli_fail(args, err);
+    danger = json_find(item, "danger");
+    if (!json_length(danger) || !str_is(json_str(json_find(item, "state")), "pending"))
+        return send_it(args, talk, decide);
+    err_set(err, ERR_UNSAFE_TARGET,
+            "%.*s Look at it (`dormouse inbox %.8s`), then approve it with --anyway",
+            STR_ARG(json_str(json_object_array_get_idx(danger, 0))), cli_operand(args, 0));
+    return cli_fail(args, err);
+}
+
 static int run_approve(const struct cli_args *args)
 {
     struct decide decide = { .decision = "approve" };
+    AUTO(talk) talk = NULL;
     struct err err = ERR_INIT;
 
     if (cli_has(args, "run") && cli_has(args, "always")) {
@@ -77,12 +147,17 @@ static int run_approve(const struct cli_args *args)
         decide.scope = "run";
     else if (cli_has(args, "always"))
         decide.scope = "always";
-    return decide_with(args, &decide);
+    if (talk_open(args, &talk, &err) < 0)
+        return cli_fail(args, &err);
+    if (!cli_json(args) && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+        return approve_shown(args, talk, &decide, &err);
+    return approve_unseen(args, talk, &decide, &err);
 }
 
 static const struct cli_option approve_options[] = {
     { .name = "run", .help = "every call of this tool in this run" },
     { .name = "always", .help = "exactly this, for this agent, from now on" },
+    { .name = "anyway", .help = "although something about it is dangerous" },
     { .name = NULL },
 };
 
@@ -90,9 +165,14 @@ const struct cli_command cli_cmd_approve = {
     .name = "approve",
     .operands = "ID",
     .summary = "Approves what an agent wants to do",
-    .details = "What happens is what was shown: when the target has changed since, it is asked "
-               "again. For an effect of which nobody knows whether it happened, it means: do it "
-               "again. `dormouse inbox` lists the ids.",
+    .details =
+        "On a terminal all of it is shown first, and you say yes or no. What happens is what "
+        "was shown: when the target has changed since, it is asked again. Where something "
+        "about it is dangerous (strangers' text was read before, places of the text are "
+        "suspicious, there is no sandbox), approving takes a second word, anyway, or the "
+        "option of that name. For an effect of which nobody knows whether it happened, it means: "
+        "do it "
+        "again. `dormouse inbox` lists the ids.",
     .options = approve_options,
     .operands_min = 1,
     .operands_max = 1,
@@ -128,16 +208,6 @@ const struct cli_command cli_cmd_reject = {
 
 /* ---- edit ---- */
 
-static int get_item(struct talk *talk, const char *id, struct json_object **ret_item,
-                    struct err *err)
-{
-    AUTO_BUF path = BUF_INIT(4 * KIB);
-
-    buf_add_text(&path, "/api/v1/inbox/");
-    decide_add_segment(&path, id);
-    return talk_ask(talk, "GET", buf_text(&path), STR_NONE, ret_item, err);
-}
-
 /* --input: JSON, or the name of a file with JSON, or - for standard input. */
 static int read_input(const char *typed, struct json_object **ret_input, struct err *err)
 {
@@ -157,14 +227,8 @@ static int read_input(const char *typed, struct json_object **ret_input, struct 
     return 0;
 }
 
-/* What the editor made of an item: arguments, or for memory the text of the file. */
-struct edited {
-    struct json_object *input;
-    struct buf content;
-    bool is_text;
-};
-
-static int edit_in_editor(struct talk *talk, const char *id, struct edited *edited, struct err *err)
+static int edit_in_editor(struct talk *talk, const char *id, struct decide_edited *edited,
+                          struct err *err)
 {
     AUTO_JSON item = NULL;
 
@@ -172,16 +236,9 @@ static int edit_in_editor(struct talk *talk, const char *id, struct edited *edit
         return err_set(err, ERR_BAD_REQUEST,
                        "there is no terminal for an editor; give the arguments with --input, or "
                        "the text of a memory file with --content");
-    if (get_item(talk, id, &item, err) < 0)
+    if (decide_get_item(talk, str_from(id), &item, err) < 0)
         return -1;
-    if (str_is(json_str(json_find(item, "kind")), "memory")) {
-        edited->is_text = true;
-        return decide_edit_text(json_str(json_find(json_find(item, "details"), "proposed_content")),
-                                &edited->content, err);
-    }
-    if (!json_find(item, "input"))
-        return err_set(err, ERR_BAD_REQUEST, "this item has no arguments to edit");
-    return decide_edit(json_find(item, "input"), &edited->input, err);
+    return decide_edit_item(item, edited, err);
 }
 
 /* --content: the name of a file, or - for standard input. */
@@ -192,7 +249,7 @@ static int read_content(const char *typed, struct buf *out, struct err *err)
     return r < 0 ? err_wrap(err, "--content") : 1;
 }
 
-static int get_edited(const struct cli_args *args, struct talk *talk, struct edited *edited,
+static int get_edited(const struct cli_args *args, struct talk *talk, struct decide_edited *edited,
                       struct err *err)
 {
     int r;
@@ -213,7 +270,7 @@ static int get_edited(const struct cli_args *args, struct talk *talk, struct edi
 
 static int run_edit(const struct cli_args *args)
 {
-    struct edited edited = { .content = BUF_INIT(LIMIT_HTTP_BODY_BYTES) };
+    struct decide_edited edited = DECIDE_EDITED_INIT;
     AUTO(talk) talk = NULL;
     struct err err = ERR_INIT;
     int r;
@@ -225,8 +282,7 @@ static int run_edit(const struct cli_args *args)
                     &(struct decide){ .decision = "edit",
                                       .input = edited.input,
                                       .content = edited.is_text ? &edited.content : NULL });
-    json_object_put(edited.input);
-    buf_release(&edited.content);
+    decide_edited_release(&edited);
     return r;
 }
 

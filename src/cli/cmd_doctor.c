@@ -89,7 +89,8 @@ static unsigned count(const struct doctor *doctor, enum doctor_status status)
 static int run_doctor(const struct cli_args *args)
 {
     static void (*const checks[])(struct doctor * doctor) = {
-        doctor_data, doctor_databases, doctor_sqlite, doctor_port, doctor_sandbox, doctor_optional,
+        doctor_data, doctor_databases, doctor_policy,   doctor_sqlite,
+        doctor_port, doctor_sandbox,   doctor_optional,
     };
     struct doctor doctor = { .data_dir = cli_data_dir(args) };
     AUTO(config) config = doctor_config(&doctor);

@@ -14,6 +14,7 @@
 #include "cli/columns.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/pane.h"
 #include "cli/show.h"
 #include "cli/talk.h"
 #include "cli/term.h"
@@ -88,20 +89,21 @@ static int get_page(struct talk *talk, const char *state, int64_t *after,
     return 0;
 }
 
+/* The beginning: all of it is shown where it is decided. */
 static void print_item_below(struct json_object *item)
 {
-    struct show show;
+    AUTO(pane) pane = pane_new(stdout);
+    size_t left;
 
-    show_init(&show, stdout);
-    if (is_question(item))
-        show_choices(&show, json_find(item, "body"), PREVIEW_LINES);
-    else if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
-        show_memory(&show, json_find(item, "details"), PREVIEW_LINES);
-    else
-        show_preview(&show, member(item, "previewKind"), member(item, "preview"), PREVIEW_LINES);
+    pane_item(pane, item);
+    left = pane_lines(pane) > PREVIEW_LINES + 1 ? pane_lines(pane) - PREVIEW_LINES : 0;
+    pane_show(pane, left ? PREVIEW_LINES : 0);
+    if (left)
+        printf("  … %zu more lines: dormouse inbox %.*s\n", left,
+               STR_ARG(str_take(member(item, "id"), ID_CHARS)));
 }
 
-/* People who read a list of what waits decide from it: each comes with its preview. */
+/* Each comes with the beginning of what it is about. */
 static void print_pending(struct json_object *items)
 {
     struct columns columns;
@@ -184,6 +186,7 @@ static void print_fact(const char *name, struct str value)
 static void print_item(struct json_object *item)
 {
     AUTO_BUF what = BUF_INIT(16 * KIB);
+    AUTO(pane) pane = NULL;
     struct show show;
     char ago[AGO_SIZE];
 
@@ -200,13 +203,10 @@ static void print_item(struct json_object *item)
     if (is_question(item))
         print_fact("answer", member(item, "answer"));
     putchar('\n');
+    pane = pane_new(stdout);
+    pane_item(pane, item);
+    pane_show(pane, 0);
     show_init(&show, stdout);
-    if (is_question(item))
-        show_question(&show, json_find(item, "body"));
-    else if (json_find(item, "details") && str_is(member(item, "kind"), "memory"))
-        show_memory(&show, json_find(item, "details"), 0);
-    else
-        show_preview(&show, member(item, "previewKind"), member(item, "preview"), 0);
     if (str_is(member(item, "state"), "pending")) {
         putchar('\n');
         show_how_to_decide(&show, member(item, "id"), is_question(item));
@@ -215,12 +215,9 @@ static void print_item(struct json_object *item)
 
 static int show_one(const struct cli_args *args, struct talk *talk, struct err *err)
 {
-    AUTO_BUF path = BUF_INIT(4 * KIB);
     struct json_object *item = NULL;
 
-    buf_add_text(&path, "/api/v1/inbox/");
-    decide_add_segment(&path, cli_operand(args, 0));
-    if (talk_ask(talk, "GET", buf_text(&path), STR_NONE, &item, err) < 0)
+    if (decide_get_item(talk, str_from(cli_operand(args, 0)), &item, err) < 0)
         return -1;
     if (cli_json(args)) {
         cli_print_json(item);
@@ -235,27 +232,20 @@ static int show_one(const struct cli_args *args, struct talk *talk, struct err *
 
 static void add_grant(struct columns *columns, struct json_object *grant)
 {
-    AUTO_BUF pattern = BUF_INIT(64 * KIB);
-    struct json_object *value = json_find(grant, "pattern");
-    struct json_writer w = JSON_WRITER(&pattern);
-    char ago[AGO_SIZE];
+    char since[AGO_SIZE], used[AGO_SIZE];
+    struct str last = member(grant, "usedAt");
 
-    if (value && json_object_is_type(value, json_type_string))
-        buf_add_str(&pattern, json_str(value));
-    else if (value)
-        json_write_value(&w, value);
-    else
-        buf_add_text(&pattern, "everything");
-    columns_add(columns,
-                (struct str[]){ member(grant, "id"),
-                                str_from(ago_text(member(grant, "createdAt"), now_ms(), ago)),
-                                member(grant, "agentId"), member(grant, "scope"),
-                                member(grant, "toolName"), buf_str(&pattern) });
+    columns_add(columns, (struct str[]){
+                             member(grant, "id"),
+                             str_from(ago_text(member(grant, "createdAt"), now_ms(), since)),
+                             last.n ? str_from(ago_text(last, now_ms(), used)) : STR("never"),
+                             member(grant, "agentId"), str_take(member(grant, "inboxId"), ID_CHARS),
+                             member(grant, "covers") });
 }
 
 static void print_grants(const struct cli_args *args, struct json_object *grants)
 {
-    static const char *const titles[] = { "ID", "SINCE", "AGENT", "FOR", "TOOL", "WHAT", NULL };
+    static const char *const titles[] = { "ID", "SINCE", "USED", "AGENT", "ITEM", "WHAT", NULL };
     size_t n = json_length(grants);
     struct columns columns;
 
@@ -348,11 +338,13 @@ const struct cli_command cli_cmd_inbox = {
     .operands = "[ID]",
     .summary = "Lists what waits for a person, or shows one item whole",
     .details =
-        "Each item comes with what would happen: the diff, or the command and where it would "
-        "run. Ids are shortened; every command takes a unique beginning. With --json each "
-        "item is a line of its own.\n\n"
-        "What you approved with --run or --always is listed by --grants; --revoke makes it "
-        "ask again.",
+        "Each item comes with the beginning of what would happen: where a command would run, then "
+        "its text, or the diff. `dormouse inbox ID` shows all of it. Text of agents stands behind "
+        "a vertical bar; lines without it are Dormouse's own. Ids are shortened; every command "
+        "takes a unique beginning. With --json each item is a line of its own.\n\n"
+        "What you approved with --run or --always is listed by --grants, each with what it "
+        "covers: exactly these arguments, in this directory, inside these walls. --revoke makes "
+        "it ask again.",
     .options = options,
     .operands_max = 1,
     .run = run_inbox,

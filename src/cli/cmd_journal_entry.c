@@ -210,6 +210,7 @@ int jot_entries(const struct cli_args *args, const char *kind, const char *empty
         print_entries(&jot, items);
     else
         printf("%s\n", empty);
+    jot_say_more(more, "`dormouse journal export` has all of them");
     return CLI_DONE;
 }
 
@@ -346,6 +347,8 @@ static int list_named(const struct cli_args *args, const char *plural)
     else if (!cli_json(args))
         printf("There are no %s yet. `dormouse journal %s add NAME` makes one.\n", plural,
                strcmp(plural, "labels") == 0 ? "label" : "category");
+    if (!cli_json(args))
+        jot_say_more(more, "");
     columns_release(&columns);
     return CLI_DONE;
 }

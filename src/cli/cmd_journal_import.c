@@ -93,8 +93,10 @@ static int ask_import(struct importing *in, const char *more, struct str text,
                       struct json_object **ret_answer)
 {
     struct jot *jot = in->jot;
-    const char *path = arena_printf(&jot->arena, "/api/v1/journal/import?format=%s%s",
-                                    jot_part(jot, in->format), more);
+    const char *file = cli_operand(jot->args, 0), *slash = strrchr(file, '/');
+    const char *path =
+        arena_printf(&jot->arena, "/api/v1/journal/import?format=%s&name=%s%s",
+                     jot_part(jot, in->format), jot_part(jot, slash ? slash + 1 : file), more);
 
     *ret_answer = NULL;
     return talk_ask(jot->talk, "POST", path, text, ret_answer, &jot->err);

@@ -113,8 +113,7 @@ static int run_list(const struct cli_args *args)
         print_links(&jot, items);
     else
         printf("No links. `dormouse journal link add FROM TO` makes one.\n");
-    if (more)
-        printf("... and more\n");
+    jot_say_more(more, "name a record to see its links alone");
     return CLI_DONE;
 }
 

@@ -178,8 +178,7 @@ static int run_list(const struct cli_args *args)
         return CLI_DONE;
     }
     print_tasks(&jot, items);
-    if (more)
-        printf("... and more; --limit N shows them\n");
+    jot_say_more(more, "--limit N shows them");
     return CLI_DONE;
 }
 

@@ -383,6 +383,7 @@ static int run_list(const struct cli_args *args)
         print_entries(&jot, items);
     else
         printf("No time was noted. `dormouse journal time start TASK` starts the timer.\n");
+    jot_say_more(more, "--from and --to show other days");
     return CLI_DONE;
 }
 

@@ -95,7 +95,7 @@ static void print_files(struct json_object *files)
                                     writable ? str_from(version) : STR("-"),
                                     str_from(ago_text(member(file, "updated_at"), now_ms(), ago)),
                                     !writable                  ? STR("read only")
-                                    : json_find(file, "taint") ? STR("holds untrusted text")
+                                    : json_find(file, "taint") ? STR("holds text that others wrote")
                                                                : STR("") });
     }
     columns_print(&columns, stdout);

@@ -12,11 +12,11 @@
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
-#include "cli/config.h"
 #include "cli/decide.h"
 #include "cli/domains.h"
 #include "cli/models.h"
 #include "cli/term.h"
+#include "config/config.h"
 
 /* The domain for reading, NULL in a data directory that has none yet. */
 int cli_agent_domain(const struct config *config, const char *data_dir, struct domain **ret_domain,

@@ -15,8 +15,8 @@
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
 #include "cli/config_edit.h"
-#include "cli/config_int.h"
 #include "cli/talk.h"
+#include "config/config.h"
 #include "house/data_dir.h"
 
 enum { TEXT = 0, NUMBER, INTEGER, FLAG };

@@ -10,9 +10,9 @@
 #include "base/utf8.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
-#include "cli/config.h"
 #include "cli/models.h"
 #include "cli/term.h"
+#include "config/config.h"
 #include "loop/loop.h"
 #include "policy/secret.h"
 

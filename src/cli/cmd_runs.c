@@ -54,6 +54,7 @@ static void print_json(const struct run_info *run)
     add_text(object, "mode", run->mode);
     add_text(object, "model", run->model_id);
     add_text(object, "waitingFor", run->wait_item);
+    add_time(object, "waitingUntil", run->wait_until);
     add_text(object, "stopReason", run->stop_reason);
     add_text(object, "errorCode", run->error_code);
     add_text(object, "prompt", run->prompt);

@@ -11,7 +11,8 @@
 #include "base/str.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
-#include "cli/config.h"
+#include "config/config.h"
+#include "house/rooms.h"
 #include "sandbox/exec.h"
 
 #define SECONDS_MAX (7 * 24 * 3600)
@@ -34,17 +35,17 @@ static const char *const *join(const struct cli_args *args, struct arena *arena,
 }
 
 /* A place that was typed has to be there: nothing would say later why it can't be written. */
-static int check_places(const struct cli_args *args, const char *cwd, struct err *err)
+static int check_places(const struct cli_args *args, const char *cwd, const char *option,
+                        const char *what, struct err *err)
 {
     const char *place;
 
-    for (size_t i = 0; (place = cli_value_at(args, "allow-write", i)); i++) {
+    for (size_t i = 0; (place = cli_value_at(args, option, i)); i++) {
         char path[2 * LIMIT_PATH_BYTES];
 
         snprintf(path, sizeof(path), "%s/%s", place[0] == '/' ? "" : cwd, place);
         if (place[0] != '~' && access(path, F_OK) < 0)
-            return err_set(err, ERR_NOT_FOUND, "--allow-write %s: there is no such directory",
-                           place);
+            return err_set(err, ERR_NOT_FOUND, "--%s %s: there is no such %s", option, place, what);
     }
     return 0;
 }
@@ -73,6 +74,17 @@ static int parse_timeout(const struct cli_args *args, int64_t *ret_ms, struct er
     return 0;
 }
 
+/* As an agent's commands would have it there. */
+static int load_for(const struct cli_args *args, const char *cwd, struct config **ret_config,
+                    struct err *err)
+{
+    AUTO(config) base = NULL;
+
+    if (cli_config(args, &base, err) < 0)
+        return -1;
+    return config_for_dir(base, cli_data_dir(args), cwd, ret_config, NULL, err);
+}
+
 static int fail(const struct cli_args *args, const struct err *err)
 {
     cli_fail(args, err);
@@ -85,17 +97,15 @@ static int run_in(const struct cli_args *args, const struct config *config, cons
     AUTO_ARENA arena = ARENA_INIT;
     AUTO(loop) loop = NULL;
     const char **argv = ARENA_NEW_N(&arena, const char *, cli_operand_count(args) + 1);
-    struct sandbox_spec spec = {
-        .cwd = cwd,
-        .allow_write = join(args, &arena, &config->sandbox_allow_write, "allow-write"),
-        .deny_read = join(args, &arena, &config->sandbox_deny_read, "deny-read"),
-        .allow_domains = join(args, &arena, &config->sandbox_allowed_domains, "allow-domain"),
-        .data_dir = cli_data_dir(args),
-        .memory_bytes = (uint64_t)config->sandbox_memory_bytes,
-        .processes = (uint64_t)config->sandbox_processes,
-        .disk_bytes = (uint64_t)config->sandbox_disk_bytes,
-    };
+    struct sandbox_spec spec = { .cwd = cwd };
 
+    rooms_sandbox(config, cli_data_dir(args), &arena, &spec);
+    spec.off = false; /* whoever types this wants walls */
+    spec.allow_home = spec.allow_home || cli_has(args, "allow-home");
+    spec.allow_write = join(args, &arena, &config->sandbox_allow_write, "allow-write");
+    spec.deny_read = join(args, &arena, &config->sandbox_deny_read, "deny-read");
+    spec.allow_domains = join(args, &arena, &config->sandbox_allowed_domains, "allow-domain");
+    spec.allow_unix_sockets = join(args, &arena, &config->sandbox_unix_sockets, "allow-unix");
     for (size_t i = 0; cli_operand(args, i); i++)
         argv[i] = cli_operand(args, i);
     if (loop_new(NULL, &loop, err) < 0)
@@ -112,7 +122,9 @@ static int run_sandbox_exec(const struct cli_args *args)
     int code;
 
     if (parse_timeout(args, &timeout_ms, &err) < 0 || find_cwd(args, cwd, &err) < 0 ||
-        check_places(args, cwd, &err) < 0 || cli_config(args, &config, &err) < 0)
+        check_places(args, cwd, "allow-write", "directory", &err) < 0 ||
+        check_places(args, cwd, "allow-unix", "socket", &err) < 0 ||
+        load_for(args, cwd, &config, &err) < 0)
         return fail(args, &err);
     code = run_in(args, config, cwd, timeout_ms, &err);
     return code < 0 ? fail(args, &err) : code;
@@ -123,6 +135,8 @@ static const struct cli_option options[] = {
       .value = "DIR",
       .help = "it may write there too, besides sandbox.security.allowWrite",
       .repeats = true },
+    { .name = "allow-home",
+      .help = "a place that it may write to may be your home directory, or hold it" },
     { .name = "deny-read",
       .value = "PATH",
       .help = "it may not read that either, besides sandbox.security.denyRead",
@@ -130,6 +144,11 @@ static const struct cli_option options[] = {
     { .name = "allow-domain",
       .value = "HOST",
       .help = "it may speak to that host too, besides sandbox.security.allowedDomains",
+      .repeats = true },
+    { .name = "allow-unix",
+      .value = "PATH",
+      .help = "it may connect to that socket of a program outside too, besides "
+              "sandbox.security.allowUnixSockets",
       .repeats = true },
     { .name = "timeout", .value = "SECONDS", .help = "end it after that time" },
     { .name = "cwd", .value = "DIR", .help = "where it begins, instead of here" },

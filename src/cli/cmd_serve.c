@@ -24,20 +24,22 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "base/address.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "cli/as_user.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
-#include "cli/config.h"
 #include "cli/house.h"
 #include "cli/keeper.h"
 #include "cli/notify.h"
+#include "cli/serve_wait.h"
+#include "config/config.h"
 #include "house/data_dir.h"
 #include "loop/child.h"
 #include "loop/loop.h"
-#include "serve/address.h"
 #include "serve/api.h"
 #include "serve/serve.h"
 #include "wake/health.h"
@@ -184,16 +186,18 @@ static void daemon_release(struct daemon *daemon)
 
 static size_t health(void *arg, struct serve_health *out, size_t max)
 {
-    static const char *const words[] = {
-        [DOMAIN_OK] = "ok", [DOMAIN_READ_ONLY] = "read_only", [DOMAIN_LOST] = "lost"
-    };
     struct daemon *daemon = arg;
     size_t n = 0;
 
     for (; n < DOMAINS_COUNT && n < max; n++) {
+        struct domain *domain = daemon->house.domains.at[n];
+        struct err err = ERR_INIT;
+        bool answers = domain_probe(domain, &err) == 0;
+        enum domain_health found = domain_health(domain);
+
         snprintf(out[n].name, sizeof(out[n].name), "%s", domains_name(n));
         snprintf(out[n].status, sizeof(out[n].status), "%s",
-                 words[domain_health(daemon->house.domains.at[n])]);
+                 found == DOMAIN_OK && !answers ? "failing" : domain_health_name(found));
     }
     return n;
 }
@@ -226,12 +230,43 @@ static int reload(void *arg, struct err *err)
     return house_learn(&daemon->house, config, err);
 }
 
+static const char *listen_of(const struct daemon *daemon)
+{
+    const char *typed = cli_value(daemon->args, "listen");
+
+    return daemon->keeper ? "" : typed ? typed : daemon->config->server_listen;
+}
+
+/* A keeper's command waits for an answer; a daemon may be started before its Postgres is. */
+static int open_store(struct daemon *daemon, struct err *err)
+{
+    const struct serve_wait how = { .config = daemon->config,
+                                    .data_dir = cli_data_dir(daemon->args),
+                                    .listen = listen_of(daemon),
+                                    .token_path = daemon->token_path };
+
+    for (;;) {
+        struct err why = ERR_INIT;
+
+        if (house_open(&daemon->house, daemon->config, how.data_dir, &why) == 0)
+            return 0;
+        if (daemon->keeper || !serve_wait_may_help(daemon->config, &why)) {
+            *err = why;
+            return -1;
+        }
+        house_release(&daemon->house);
+        if (serve_wait(&how, &why, err) < 0)
+            return -1;
+    }
+}
+
 static int open_house(struct daemon *daemon, struct err *err)
 {
     const char *dir = cli_data_dir(daemon->args);
 
-    if (house_open(&daemon->house, daemon->config, dir, err) < 0 ||
-        (!daemon->keeper && place_token(daemon, err) < 0))
+    if (!daemon->keeper && (data_dir_prepare(dir, err) < 0 || place_token(daemon, err) < 0))
+        return -1;
+    if (open_store(daemon, err) < 0)
         return -1;
     snprintf(daemon->socket_path, sizeof(daemon->socket_path), "%s/dormouse.sock", dir);
     if (house_wake(&daemon->house, err) < 0)
@@ -267,14 +302,11 @@ static int open_house(struct daemon *daemon, struct err *err)
 
 static int start_server(struct daemon *daemon, struct err *err)
 {
-    const char *typed = cli_value(daemon->args, "listen");
     const struct serve_config how = {
-        .listen = daemon->keeper ? ""
-                  : typed        ? typed
-                                 : daemon->config->server_listen,
+        .listen = listen_of(daemon),
         .token_path = daemon->keeper ? NULL : daemon->token_path,
         .socket_path = daemon->socket_path,
-        .inherit = !typed && !daemon->keeper,
+        .inherit = !cli_value(daemon->args, "listen") && !daemon->keeper,
         .hosts = daemon->config->server_hosts.items,
         .version = DORMOUSE_VERSION,
         .routes = api_routes(daemon->api),
@@ -341,6 +373,10 @@ static int start(struct daemon *daemon, struct err *err)
     LOG_INFO("serve", "started", LOG_TEXT("version", DORMOUSE_VERSION),
              LOG_TEXT("url", serve_url(daemon->serve)),
              LOG_TEXT("data", cli_data_dir(daemon->args)));
+    if (geteuid() == 0)
+        LOG_WARN("serve",
+                 "runs as root; agents' commands run as an unprivileged user of their own, "
+                 "but the daemon itself needs no root either: serve --user NAME");
     return 0;
 }
 
@@ -436,6 +472,8 @@ static int run_serve(const struct cli_args *args)
     keep_memory_small();
     if (check_listen(args, &err) < 0)
         return cli_misused(args, &err);
+    if (cli_value(args, "user") && as_user(cli_value(args, "user"), &err) < 0)
+        return cli_fail(args, &err);
     if (start(&daemon, &err) < 0)
         return cli_fail(args, &err);
     tell(&daemon);
@@ -449,6 +487,9 @@ static const struct cli_option options[] = {
     { .name = "listen",
       .value = "ADDRESS",
       .help = "where to listen, instead of server.listen (127.0.0.1:7117); port 0 takes any" },
+    { .name = "user",
+      .value = "NAME",
+      .help = "started by root: give up root and be that user, with its home and data" },
     { .name = "open", .help = "open the page in a browser" },
     { .name = "keeper",
       .help = "no port, only the Unix socket; ends by itself when no client, no run and no alarm "
@@ -468,6 +509,12 @@ const struct cli_command cli_cmd_serve = {
         "Only one daemon can use a data directory. Under systemd it tells when it is ready, "
         "and takes over sockets that were opened for it:\n\n"
         "  systemctl --user enable --now dormouse\n\n"
+        "It needs no root. Started by root, name the user that it should be (--user); "
+        "without that it stays root, says so, and runs what agents ask for as an unprivileged "
+        "user of its own.\n\n"
+        "With store.url it waits for a Postgres that can't be reached yet, and answers 503 at "
+        "/healthz until then; an address, user or password that Postgres refuses ends it at "
+        "once.\n\n"
         "Commands that find no daemon start one with --keeper, and need not be told to. A "
         "keeper logs to keeper.log in the data directory, which begins anew past 1 MB. It stays "
         "for an alarm of the next two hours; timers, folders and webhooks need this daemon.",

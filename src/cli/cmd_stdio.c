@@ -26,6 +26,7 @@
 #include "cli/commands_int.h"
 #include "cli/decide.h"
 #include "cli/follow.h"
+#include "cli/leave.h"
 #include "cli/run_stream.h"
 
 #define LINE_BYTES (LIMIT_WEBSOCKET_BYTES)
@@ -43,6 +44,8 @@ struct stdio {
     struct talk *side;
     struct run_stream stream;
     bool running, waits, eof, skipping;
+    bool told;      /* to leave, and did what there was to do */
+    int interrupts; /* that were acted on */
     struct prompt *first, **last;
     int queued;
     struct buf in;
@@ -148,6 +151,7 @@ static int start(struct stdio *s, const struct prompt *prompt, struct err *err)
     }
     s->running = true;
     s->waits = false;
+    leave_note_cancelled(false);
     return 0;
 }
 
@@ -270,7 +274,10 @@ static int take_cancel(struct stdio *s, struct json_object *line, struct err *er
     AUTO_JSON answer = NULL;
 
     (void)line;
-    return ask_about_run(s, "POST", "/cancel", STR("{}"), &answer, err);
+    if (ask_about_run(s, "POST", "/cancel", STR("{}"), &answer, err) < 0)
+        return -1;
+    leave_note_cancelled(true);
+    return 0;
 }
 
 static int take_mode(struct stdio *s, struct json_object *line, struct err *err)
@@ -419,14 +426,35 @@ static void interrupted(struct stdio *s)
         drop_first(s);
     s->eof = true;
     s->exit_code = CLI_FAILED;
-    if (s->running)
-        (void)take_cancel(s, NULL, &err);
+    while (s->running && !s->stream.run_id[0])
+        drain(s);
+    if (s->running && take_cancel(s, NULL, &err) < 0)
+        put_error(0, &err);
+}
+
+/* Ctrl-C and the signals that end a program. True: leave now. */
+static bool take_signals(struct stdio *s)
+{
+    int count = follow_interrupts();
+
+    if (leave_asked() == LEAVE_DETACH) {
+        s->exit_code = CLI_FAILED;
+        leave_say();
+        while (s->first)
+            drop_first(s);
+        if (s->running)
+            end_run(s);
+        return true;
+    }
+    if (count > s->interrupts || (leave_asked() == LEAVE_CANCEL && !s->told))
+        interrupted(s);
+    s->interrupts = count;
+    s->told = leave_asked() != LEAVE_NOT;
+    return false;
 }
 
 static void serve_lines(struct stdio *s, int interrupt_fd)
 {
-    int seen = 0;
-
     while (s->running || s->first || !s->eof) {
         struct pollfd fds[] = {
             { .fd = s->eof ? -1 : STDIN_FILENO, .events = POLLIN },
@@ -435,10 +463,8 @@ static void serve_lines(struct stdio *s, int interrupt_fd)
         };
 
         poll(fds, ARRAY_LEN(fds), s->eof && s->waits ? WAITING_MS : -1);
-        if (follow_interrupts() > seen) {
-            seen = follow_interrupts();
-            interrupted(s);
-        }
+        if (take_signals(s))
+            return;
         if (s->running)
             drain(s);
         if (fds[0].revents)
@@ -489,6 +515,7 @@ const struct cli_command cli_cmd_stdio = {
         "in one conversation. A line that can't be used gives an error event with its number, and "
         "the session goes on.\n\n"
         "It ends at the end of input, when the runs are done: with 0, with 1 when one failed, with "
-        "3 when one waits for a person.",
+        "3 when one waits for a person. Ctrl-C and SIGTERM cancel the run under way, SIGHUP leaves "
+        "it going on; then it ends with 1.",
     .run = run_stdio,
 };

@@ -111,10 +111,14 @@ const struct cli_command cli_cmd_trajectories_export = {
     .summary =
         "Writes wiggum runs that have ended as trajectories for training, one JSON object a line",
     .details =
-        "Each has task_id, prompt, steps (state, action, observation and, where the model showed "
-        "it, thinking), outcome, iterations and reward. A run whose last check said that it is "
-        "finished, and not that it gave up, is a success with reward 1, any other a failure with "
-        "0.",
+        "Each has task_id, prompt, steps, outcome, iterations and reward. A step has state, "
+        "action, observation, status, exit_code (of a command; null when a signal ended it) and, "
+        "where the model showed it, thinking. Its status is completed, failed (an error, or a "
+        "command whose code is not 0) or refused (a person or a rule said no, and nothing was "
+        "done).\n\n"
+        "A run is a success with reward 1 when it ended by itself, its last check said that it is "
+        "finished and not that it gave up, and, if it made calls, at least one was carried out. "
+        "Any other is a failure with 0.",
     .options = options,
     .run = run_export,
 };

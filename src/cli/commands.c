@@ -142,6 +142,7 @@ const struct cli_command *const cli_commands[] = {
     &cli_cmd_config_check,
     &cli_cmd_config_show,
     &cli_cmd_backup,
+    &cli_cmd_restore,
     &cli_cmd_schema_check,
     &cli_cmd_version,
     &cli_cmd_help,

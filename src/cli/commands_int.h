@@ -22,6 +22,7 @@ extern const struct cli_command cli_cmd_agent_show;
 extern const struct cli_command cli_cmd_answer;
 extern const struct cli_command cli_cmd_approve;
 extern const struct cli_command cli_cmd_backup;
+extern const struct cli_command cli_cmd_restore;
 extern const struct cli_command cli_cmd_chat;
 extern const struct cli_command cli_cmd_config_check;
 extern const struct cli_command cli_cmd_config_show;

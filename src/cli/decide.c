@@ -13,23 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/limits.h"
-
-/* ---- what was typed ---- */
-
-char decide_letter(struct str line)
-{
-    static const char *const words[] = { "yes", "no", "edit", "run", "always" };
-
-    line = str_trim(line);
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_eq_nocase(line, str_from(words[i])) || str_eq_nocase(line, str_of(words[i], 1)))
-            return words[i][0];
-    return '\0';
-}
 
 /* ---- sending ---- */
 
@@ -44,6 +32,19 @@ void decide_add_segment(struct buf *out, const char *text)
         else
             buf_printf(out, "%%%02X", (unsigned char)*p);
     }
+}
+
+int decide_get_item(struct talk *talk, struct str id, struct json_object **ret_item,
+                    struct err *err)
+{
+    AUTO_BUF path = BUF_INIT(4 * KIB);
+    AUTO_TEXT copy = alloc_copy(id.p, id.n);
+
+    buf_add_text(&path, "/api/v1/inbox/");
+    decide_add_segment(&path, copy);
+    if (path.full)
+        return err_set(err, ERR_BAD_REQUEST, "the id is too long");
+    return talk_ask(talk, "GET", buf_text(&path), STR_NONE, ret_item, err);
 }
 
 int decide_send(struct talk *talk, const char *id, const struct decide *decide,
@@ -175,6 +176,24 @@ int decide_edit(struct json_object *input, struct json_object **ret_input, struc
         return 0;
     *ret_input = TAKE(value);
     return 1;
+}
+
+int decide_edit_item(struct json_object *item, struct decide_edited *edited, struct err *err)
+{
+    if (str_is(json_str(json_find(item, "kind")), "memory")) {
+        edited->is_text = true;
+        return decide_edit_text(json_str(json_find(json_find(item, "details"), "proposed_content")),
+                                &edited->content, err);
+    }
+    if (!json_find(item, "input"))
+        return err_set(err, ERR_BAD_REQUEST, "this item has no arguments to edit");
+    return decide_edit(json_find(item, "input"), &edited->input, err);
+}
+
+void decide_edited_release(struct decide_edited *edited)
+{
+    json_object_put(edited->input);
+    buf_release(&edited->content);
 }
 
 int decide_edit_text(struct str text, struct buf *ret_text, struct err *err)

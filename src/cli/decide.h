@@ -5,6 +5,7 @@
 #ifndef DORMOUSE_CLI_DECIDE_H
 #define DORMOUSE_CLI_DECIDE_H
 
+#include "base/limits.h"
 #include "cli/talk.h"
 
 /* NULL and empty: not given. */
@@ -21,9 +22,9 @@ struct decide {
 int decide_send(struct talk *talk, const char *id, const struct decide *decide,
                 struct json_object **ret_answer, struct err *err);
 
-/* 'y', 'n', 'e', 'r' or 'a' when the line is just that or its word (yes, no, edit, run, always), in
- * any case; else '\0': a sentence that begins like one decides nothing. */
-char decide_letter(struct str line);
+/* GET of one, to be put. */
+int decide_get_item(struct talk *talk, struct str id, struct json_object **ret_item,
+                    struct err *err);
 
 /* Appends text as one segment of a path or one value of a query: nothing in it can end either. */
 void decide_add_segment(struct buf *out, const char *text);
@@ -34,5 +35,19 @@ int decide_edit(struct json_object *input, struct json_object **ret_input, struc
 
 /* The same on a text. *ret_text is appended to. */
 int decide_edit_text(struct str text, struct buf *ret_text, struct err *err);
+
+/* What the editor made of an item: arguments, or for memory the text of the file. */
+struct decide_edited {
+    struct json_object *input;
+    struct buf content;
+    bool is_text;
+};
+#define DECIDE_EDITED_INIT                                                                         \
+    {                                                                                              \
+        .content = BUF_INIT(LIMIT_HTTP_BODY_BYTES)                                                 \
+    }
+/* As decide_edit(), for whichever it is. */
+int decide_edit_item(struct json_object *item, struct decide_edited *edited, struct err *err);
+void decide_edited_release(struct decide_edited *edited);
 
 #endif

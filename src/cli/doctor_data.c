@@ -4,7 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -20,6 +22,7 @@
 #include "cli/term.h"
 #include "files/files.h"
 #include "house/data_dir.h"
+#include "house/store_files.h"
 #include "serve/guard.h"
 #include "wake/health.h"
 
@@ -33,10 +36,10 @@ struct config *doctor_config(struct doctor *doctor)
 {
     AUTO_CONFIG_PROBLEMS problems = { .n = 0 };
     struct config_sources sources = { .data_dir = doctor->data_dir, .environment = environ };
-    char work_dir[LIMIT_PATH_BYTES];
+    char work_dir[PATH_MAX];
     struct config *config = NULL;
 
-    if (getcwd(work_dir, sizeof(work_dir)))
+    if (realpath(".", work_dir))
         sources.work_dir = work_dir;
     if (config_load(&sources, &config, &problems, NULL) == 0) {
         doctor_add(doctor, DOCTOR_OK, "configuration", NULL, "valid");
@@ -250,6 +253,12 @@ static int check_database(struct doctor *doctor, size_t i, const char *path)
     char text[ERR_TEXT_MAX];
     int version = 0, opened;
 
+    if (path && i != DOMAIN_INDEX && store_files_lost(doctor->data_dir, path)) {
+        doctor_add(doctor, DOCTOR_FAIL, name, store_files_cure(doctor->data_dir, &doctor->arena),
+                   "%s %s, and nothing starts without it", path,
+                   store_files_lost(doctor->data_dir, path));
+        return 0;
+    }
     if (path && access(path, F_OK) < 0) {
         doctor_add(doctor, DOCTOR_OK, name, NULL, "not there yet");
         return 0;

@@ -6,7 +6,7 @@
 #define DORMOUSE_CLI_DOCTOR_INT_H
 
 #include "base/arena.h"
-#include "cli/config.h"
+#include "config/config.h"
 
 enum doctor_status {
     DOCTOR_OK = 0,
@@ -37,6 +37,7 @@ void doctor_add(struct doctor *doctor, enum doctor_status status, const char *na
 
 void doctor_data(struct doctor *doctor);      /* directory, lock, free space */
 void doctor_databases(struct doctor *doctor); /* structure and schema version */
+void doctor_policy(struct doctor *doctor);    /* the person's own guards */
 void doctor_sqlite(struct doctor *doctor);
 void doctor_port(struct doctor *doctor);
 void doctor_sandbox(struct doctor *doctor);

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "cli/doctor_int.h"
 #include "house/data_dir.h"
-#include "serve/address.h"
 
 #define ANSWER_MS 1000
 

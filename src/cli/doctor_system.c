@@ -13,11 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/dl.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "cli/doctor_int.h"
 #include "db/engine.h"
+#include "run/program.h"
 #include "sandbox/sandbox.h"
 
 #define LANDLOCK_VERSION_FLAG 1 /* LANDLOCK_CREATE_RULESET_VERSION, absent from older headers */
@@ -34,6 +37,20 @@ const char *doctor_find_program(struct doctor *doctor, const char *name)
             return arena_text(&doctor->arena, file);
     }
     return NULL;
+}
+
+/* As a start does; without a policy there is nothing to say. */
+void doctor_policy(struct doctor *doctor)
+{
+    struct err err = ERR_INIT;
+    char text[ERR_TEXT_MAX];
+    int r = run_policy_check_file(doctor->data_dir, &err);
+
+    if (r < 0)
+        doctor_add(doctor, DOCTOR_FAIL, "policy", "dormouse verify", "%s",
+                   err_format(&err, text, sizeof(text)));
+    else if (r > 0)
+        doctor_add(doctor, DOCTOR_OK, "policy", NULL, "a run can always end under it");
 }
 
 void doctor_sqlite(struct doctor *doctor)
@@ -79,9 +96,11 @@ static void check_landlock(struct doctor *doctor)
     if (abi >= 1)
         doctor_add(doctor, DOCTOR_OK, "Landlock", NULL, "ABI %ld", abi);
     else
-        doctor_add(doctor, DOCTOR_WARN, "Landlock", "add landlock to the kernel's lsm= parameter",
-                   "not offered by this kernel (%s): one wall of the sandbox is missing",
-                   strerror(errno));
+        doctor_add(
+            doctor, DOCTOR_WARN, "Landlock", "add landlock to the kernel's lsm= parameter",
+            "not offered by this kernel (%s): one wall of the sandbox is missing, and denied "
+            "places that do not exist yet are not denied",
+            strerror(errno));
 }
 
 static void check_seccomp(struct doctor *doctor)
@@ -93,6 +112,28 @@ static void check_seccomp(struct doctor *doctor)
     else
         doctor_add(doctor, DOCTOR_WARN, "seccomp", NULL,
                    "no filters (%s): one wall of the sandbox is missing", strerror(errno));
+}
+
+/* The hand connects in place of commands, and needs to take their sockets for that. */
+static void check_tracing(struct doctor *doctor)
+{
+    AUTO_BUF scope = BUF_INIT(64);
+
+    if (file_read("/proc/sys/kernel/yama/ptrace_scope", &scope, NULL) == 0 && scope.n > 0 &&
+        scope.p[0] >= '2')
+        doctor_add(doctor, DOCTOR_WARN, "connections", "sysctl -w kernel.yama.ptrace_scope=1",
+                   "kernel.yama.ptrace_scope is %c: commands in the sandbox have no Unix sockets, "
+                   "listed or of their own, and what tools outside obey is noticed when a command "
+                   "ends instead of refused",
+                   scope.p[0]);
+}
+
+static void check_user(struct doctor *doctor)
+{
+    if (geteuid() == 0)
+        doctor_add(doctor, DOCTOR_OK, "user", NULL,
+                   "root; agents' commands run as a user of their own, and `dormouse serve --user "
+                   "NAME` needs no root at all");
 }
 
 /* Without it no tool of agents works, with walls or without. */
@@ -122,6 +163,19 @@ static void check_isolation(struct doctor *doctor)
                    err_format(&err, text, sizeof(text)));
 }
 
+/* Where a run would begin: here. */
+static void check_limits(struct doctor *doctor)
+{
+    const char *unheld[SANDBOX_UNHELD_MAX];
+    size_t n = sandbox_unheld(".", unheld);
+
+    for (size_t i = 0; i < n; i++)
+        doctor_add(doctor, DOCTOR_WARN, "limits", NULL, "%s", unheld[i]);
+    if (n == 0)
+        doctor_add(doctor, DOCTOR_OK, "limits", NULL,
+                   "the kernel holds memory and processes of every sandbox");
+}
+
 void doctor_sandbox(struct doctor *doctor)
 {
     const char *bwrap = doctor_find_program(doctor, "bwrap");
@@ -137,8 +191,11 @@ void doctor_sandbox(struct doctor *doctor)
     check_namespaces(doctor);
     check_landlock(doctor);
     check_seccomp(doctor);
+    check_tracing(doctor);
+    check_user(doctor);
     if (check_hand(doctor) && bwrap)
         check_isolation(doctor);
+    check_limits(doctor);
 }
 
 /* ---- what is used when it is there ---- */

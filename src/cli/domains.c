@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "cli/config.h"
+#include "config/config.h"
 #include "db/migrations.h"
 
 static const struct domain_row {
@@ -50,13 +50,12 @@ bool domains_is_local(const struct config *config, size_t i)
     return rows[i].always_local || strncmp(config->store_url, "postgres", 8) != 0;
 }
 
-int domains_open_one(const struct config *config, const char *data_dir, size_t i, bool read_only,
-                     struct domain **ret_domain, struct err *err)
+static int open_at(const char *url, size_t i, bool read_only, struct domain **ret_domain,
+                   struct err *err)
 {
-    AUTO_TEXT path = path_text("sqlite:", data_dir, i);
     const struct domain_config how = {
         .name = rows[i].name,
-        .url = domains_is_local(config, i) ? path : config->store_url,
+        .url = url,
         .migrations = rows[i].migrations,
         .migration_count = *rows[i].migration_count,
         .sync = rows[i].sync,
@@ -64,6 +63,22 @@ int domains_open_one(const struct config *config, const char *data_dir, size_t i
     };
 
     return domain_open(&how, ret_domain, err);
+}
+
+int domains_open_one(const struct config *config, const char *data_dir, size_t i, bool read_only,
+                     struct domain **ret_domain, struct err *err)
+{
+    AUTO_TEXT path = path_text("sqlite:", data_dir, i);
+
+    return open_at(domains_is_local(config, i) ? path : config->store_url, i, read_only, ret_domain,
+                   err);
+}
+
+int domains_open_file(const char *data_dir, size_t i, struct domain **ret_domain, struct err *err)
+{
+    AUTO_TEXT path = path_text("sqlite:", data_dir, i);
+
+    return open_at(path, i, true, ret_domain, err);
 }
 
 int domains_open(const struct config *config, const char *data_dir, struct domains *ret_domains,

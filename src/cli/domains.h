@@ -28,6 +28,8 @@ char *domains_path(const char *data_dir, size_t i);
 /* One of them. read_only: nothing is created, migrated or changed. */
 int domains_open_one(const struct config *config, const char *data_dir, size_t i, bool read_only,
                      struct domain **ret_domain, struct err *err);
+/* The file of this directory, read-only, whatever a configuration says. */
+int domains_open_file(const char *data_dir, size_t i, struct domain **ret_domain, struct err *err);
 /* All of them, created and migrated where needed. On failure none stays open. */
 int domains_open(const struct config *config, const char *data_dir, struct domains *ret_domains,
                  struct err *err);

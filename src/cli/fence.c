@@ -150,6 +150,7 @@ static void assemble(struct program *p)
         SYS_gettimeofday, SYS_rt_sigaction,    SYS_rt_sigprocmask, SYS_rt_sigreturn,
         SYS_sigaltstack,  SYS_restart_syscall, SYS_getpid,         SYS_gettid,
         SYS_exit,         SYS_exit_group,      SYS_sched_yield,    SYS_fcntl,
+        SYS_setitimer,
 #ifdef SYS_poll
         SYS_poll,
 #endif

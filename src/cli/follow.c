@@ -1,6 +1,6 @@
 /* Following a run to its end.
  *
- * One poll(2) over the stream, the terminal and a pipe that Ctrl-C writes to.
+ * One poll(2) over the stream, the terminal and a pipe that signals write to.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,24 +20,31 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
+#include "cli/leave.h"
 
-#define SIDE_IDLE_MS 30000 /* the daemon closes connections that are idle for 75 s */
+/* The daemon closes connections that are idle for 75 s, and those that never asked after 20 s. */
+#define SIDE_IDLE_MS 15000
 
 /* ---- Ctrl-C ---- */
 
 static volatile sig_atomic_t interrupts;
 static int interrupt_pipe[2] = { -1, -1 };
 
+static void wake_up(void)
+{
+    ssize_t n = write(interrupt_pipe[1], "", 1);
+
+    (void)n;
+}
+
 static void on_interrupt(int number)
 {
     int kept = errno;
-    ssize_t n;
 
     (void)number;
     if (++interrupts >= 3)
         _exit(CLI_FAILED);
-    n = write(interrupt_pipe[1], "", 1);
-    (void)n;
+    wake_up();
     errno = kept;
 }
 
@@ -48,7 +55,7 @@ int follow_catch_interrupts(void)
     if (interrupt_pipe[0] < 0 && pipe2(interrupt_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
     sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
+    leave_catch(wake_up);
     return interrupt_pipe[0];
 }
 
@@ -67,7 +74,6 @@ int follow_open(struct follow *f, const struct cli_args *args, struct err *err)
 {
     *f = (struct follow){ .args = args,
                           .typed = BUF_INIT(64 * KIB),
-                          .gates = json_object_new_object(),
                           .side_used_ms = clock_mono_ms(clock_system()),
                           .exit_code = CLI_FAILED };
     f->person = !cli_json(args) && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
@@ -128,9 +134,7 @@ static void take_event(struct follow *f, struct str json, struct json_object *ev
     struct str type = json_str(json_find(event, "type"));
 
     print_event(f, json, event);
-    if (str_is(type, "approval_gate") || str_is(type, "memory_edit_request"))
-        follow_note_gate(f, event);
-    else if (str_is(type, "waiting"))
+    if (str_is(type, "waiting"))
         follow_note_waiting(f, event);
     else if (str_is(type, "error"))
         note_error(f, event);
@@ -153,15 +157,43 @@ static int ask_about_run(struct follow *f, const char *method, const char *what,
                     ret_answer, err);
 }
 
+/* One that did not arrive may be asked for again. */
 static void cancel(struct follow *f)
 {
     AUTO_JSON answer = NULL;
     struct err err = ERR_INIT;
 
-    f->cancelled = true;
     follow_unask(f);
-    if (ask_about_run(f, "POST", "/cancel", &answer, &err) < 0)
+    if (ask_about_run(f, "POST", "/cancel", &answer, &err) < 0) {
         cli_fail(f->args, &err);
+        return;
+    }
+    f->cancelled = true;
+    leave_note_cancelled(true);
+}
+
+/* Ctrl-C and the signals that end a program. True: leave now. A run whose first event has not come
+ * can't be cancelled yet. */
+static bool take_signals(struct follow *f)
+{
+    enum leave how = leave_asked();
+    int count = follow_interrupts();
+    bool again = count > f->interrupts && f->cancelled;
+
+    if (how == LEAVE_DETACH) {
+        leave_say();
+        return true;
+    }
+    if (!f->stream.run_id[0] || again)
+        return again;
+    if (!f->cancelled && (how == LEAVE_CANCEL || count > f->interrupts))
+        cancel(f);
+    f->interrupts = count;
+    if (how == LEAVE_CANCEL && !f->cancelled) {
+        leave_say();
+        return true;
+    }
+    return false;
 }
 
 /* Nobody here can decide: the command is over when nothing else goes on in the run. */
@@ -220,11 +252,13 @@ static void wait_for_something(struct follow *f)
     struct pollfd fds[] = {
         { .fd = talk_fd(f->stream.talk), .events = POLLIN },
         { .fd = interrupt_pipe[0], .events = POLLIN },
-        { .fd = f->person && f->items ? STDIN_FILENO : -1, .events = POLLIN },
+        { .fd = f->person && f->asked ? STDIN_FILENO : -1, .events = POLLIN },
     };
     /* While another call of a run that waits goes on, its end is no event of the stream's. */
     int wait_ms = f->items && !f->person ? 100 : f->stream.keep ? SIDE_IDLE_MS : -1;
 
+    if (f->person && follow_ask_in(f) >= 0)
+        wait_ms = follow_ask_in(f);
     poll(fds, ARRAY_LEN(fds), wait_ms);
     if (fds[2].revents && follow_typed(f) < 0)
         f->person = false;
@@ -245,9 +279,7 @@ static int follow_to_end(struct follow *f, struct err *err)
             return -1;
         if (f->over)
             break;
-        if (follow_interrupts() > 0 && !f->cancelled && f->stream.run_id[0])
-            cancel(f);
-        else if (follow_interrupts() > 1 && f->cancelled)
+        if (take_signals(f))
             return 0;
         keep_awake(f);
         if (f->items && !f->cancelled && f->person)

@@ -1,14 +1,16 @@
 /* Following a run to its end, or until it waits for a person who is not here.
  *
  * On a terminal the person is asked at once; elsewhere the command ends with 3 and says how to
- * decide. Ctrl-C cancels the run. A daemon that goes away is found again (a keeper is started), and
- * the stream goes on after the last event that was seen.
+ * decide. Ctrl-C and SIGTERM cancel the run, SIGHUP leaves it (cli/leave.h). A daemon that goes
+ * away is found again (a keeper is started), and the stream goes on after the last event that was
+ * seen.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef DORMOUSE_CLI_FOLLOW_H
 #define DORMOUSE_CLI_FOLLOW_H
 
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/run_stream.h"
 #include "cli/show.h"
@@ -18,8 +20,7 @@
 struct follow_item {
     struct follow_item *next;
     char id[RUN_ID_SIZE];
-    bool question, unknown, memory;
-    struct json_object *gate; /* the approval_gate or memory_edit_request; NULL for other kinds */
+    bool question;
 };
 
 struct follow {
@@ -29,11 +30,13 @@ struct follow {
     struct show show;
     bool person; /* somebody is at the terminal */
     bool cancelled, asked, over;
-    enum err_code error;       /* of the last error event that ended it */
-    struct json_object *gates; /* gateId: event, until its `waiting` comes */
+    enum err_code error; /* of the last error event that ended it */
     struct follow_item *items;
+    struct ask ask;    /* about the first of them; .item NULL: it was not shown yet */
+    int64_t prompt_at; /* when it may be answered */
     struct buf typed;
     int64_t side_used_ms;
+    int interrupts; /* that were acted on */
     int exit_code;
 };
 
@@ -50,14 +53,14 @@ int follow_interrupts(void);
 
 /* ---- follow_ask.c ---- */
 
-/* Shows the question for the oldest item, when none is shown. */
+/* Shows the oldest item, and a moment later the question about it, when none is shown. */
 void follow_ask(struct follow *f);
+/* How long until the question is due, for poll(2); -1: there is none to wait for. */
+int follow_ask_in(const struct follow *f);
 /* Takes back a question that is on the screen: something else is to be shown. */
 void follow_unask(struct follow *f);
 /* Reads what was typed and acts on it. -1: the person has gone (end of input). */
 int follow_typed(struct follow *f);
-/* Keeps the event for the question that it leads to. */
-void follow_note_gate(struct follow *f, struct json_object *event);
 void follow_note_waiting(struct follow *f, struct json_object *event);
 void follow_items_release(struct follow *f);
 

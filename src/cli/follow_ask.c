@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "cli/ask.h"
 #include "cli/cli_int.h"
 #include "cli/decide.h"
 #include "cli/follow.h"
@@ -21,26 +22,12 @@
 
 /* ---- what waits ---- */
 
-void follow_note_gate(struct follow *f, struct json_object *event)
-{
-    char id[RUN_ID_SIZE];
-    struct str gate = json_str(json_find(event, "gateId"));
-
-    snprintf(id, sizeof(id), "%.*s",
-             STR_ARG(gate.n ? gate : json_str(json_find(event, "request_id"))));
-    json_object_object_add(f->gates, id, json_object_get(event));
-}
-
 void follow_note_waiting(struct follow *f, struct json_object *event)
 {
     struct follow_item *item = NEW(struct follow_item), **last = &f->items;
-    struct str kind = json_str(json_find(event, "kind"));
 
     snprintf(item->id, sizeof(item->id), "%.*s", STR_ARG(json_str(json_find(event, "itemId"))));
-    item->question = str_is(kind, "question");
-    item->unknown = str_is(kind, "unknown_effect");
-    item->memory = str_is(kind, "memory");
-    item->gate = json_object_get(json_find(f->gates, item->id));
+    item->question = str_is(json_str(json_find(event, "kind")), "question");
     while (*last)
         last = &(*last)->next;
     *last = item;
@@ -50,8 +37,8 @@ static void drop_first(struct follow *f)
 {
     struct follow_item *item = f->items;
 
+    ask_release(&f->ask);
     f->items = item->next;
-    json_object_put(item->gate);
     free(item);
 }
 
@@ -59,32 +46,62 @@ void follow_items_release(struct follow *f)
 {
     while (f->items)
         drop_first(f);
-    json_object_put(f->gates);
-    f->gates = NULL;
 }
 
 /* ---- the question ---- */
 
+static int64_t ask_now(void)
+{
+    return clock_mono_ms(clock_system());
+}
+
+/* The item as it is now; decided elsewhere or gone, there is nothing to ask. */
+static void ask_show(struct follow *f)
+{
+    AUTO_JSON item = NULL;
+    struct err err = ERR_INIT;
+
+    f->side_used_ms = ask_now();
+    if (decide_get_item(f->side, str_from(f->items->id), &item, &err) < 0) {
+        cli_fail(f->args, &err);
+        drop_first(f);
+        return;
+    }
+    if (!str_is(json_str(json_find(item, "state")), "pending")) {
+        drop_first(f);
+        return;
+    }
+    show_release(&f->show);
+    ask_begin(&f->ask, stdout, TAKE(item), f->stream.keep ? 1u << ASK_EDIT : 0);
+    f->prompt_at = ask_now() + TERM_ARM_MS;
+}
+
+int follow_ask_in(const struct follow *f)
+{
+    int64_t left = f->prompt_at - ask_now();
+
+    if (!f->items || f->asked || f->cancelled)
+        return -1;
+    return left > 0 ? (int)left : 0;
+}
+
 void follow_ask(struct follow *f)
 {
-    const struct follow_item *item = f->items;
+    AUTO_BUF prompt = BUF_INIT(4 * KIB);
 
-    if (f->asked || !item)
+    if (f->asked || !f->items)
+        return;
+    if (!f->ask.item)
+        ask_show(f);
+    if (!f->items || !f->ask.item || (!ask_is_paging(&f->ask) && ask_now() < f->prompt_at))
         return;
     show_release(&f->show);
-    if (item->question)
-        fprintf(stdout, "%sYour answer:%s ", term_style(stdout, TERM_BOLD),
-                term_style(stdout, TERM_PLAIN));
-    else if (item->unknown)
-        fprintf(stdout, "%sDo it again?%s [y/n] ", term_style(stdout, TERM_BOLD),
-                term_style(stdout, TERM_PLAIN));
-    else if (item->memory)
-        fprintf(stdout, "%sKeep it?%s [a]pprove, [r]eject%s: ", term_style(stdout, TERM_BOLD),
-                term_style(stdout, TERM_PLAIN), f->stream.keep ? "" : ", [e]dit");
-    else
-        fprintf(stdout, "%sAllow it?%s [a]pprove, [r]eject%s, for this [run], [always]: ",
-                term_style(stdout, TERM_BOLD), term_style(stdout, TERM_PLAIN),
-                f->stream.keep ? "" : ", [e]dit");
+    /* What was typed until now answered something else. */
+    term_forget_typed();
+    buf_clear(&f->typed);
+    ask_prompt(&f->ask, &prompt);
+    printf("%s%s%s", term_style(stdout, TERM_BOLD), buf_text(&prompt),
+           term_style(stdout, TERM_PLAIN));
     fflush(stdout);
     f->asked = true;
 }
@@ -95,21 +112,17 @@ void follow_unask(struct follow *f)
         return;
     fputc('\n', stdout);
     f->asked = false;
+    f->prompt_at = ask_now() + TERM_ARM_MS;
 }
 
 /* ---- the answer ---- */
-
-static void say(const char *text)
-{
-    fprintf(stdout, "  %s%s%s\n", term_style(stdout, TERM_DIM), text,
-            term_style(stdout, TERM_PLAIN));
-}
 
 static void send_decision(struct follow *f, const struct decide *decide)
 {
     AUTO_JSON answer = NULL;
     struct err err = ERR_INIT;
 
+    f->side_used_ms = ask_now();
     if (decide_send(f->side, f->items->id, decide, &answer, &err) == 0) {
         drop_first(f);
         return;
@@ -123,107 +136,47 @@ static void send_decision(struct follow *f, const struct decide *decide)
         drop_first(f);
 }
 
-static void edit_memory(struct follow *f)
-{
-    AUTO_BUF text = BUF_INIT(LIMIT_HTTP_BODY_BYTES);
-    struct err err = ERR_INIT;
-    int r = decide_edit_text(json_str(json_find(f->items->gate, "proposed_content")), &text, &err);
-
-    if (r < 0)
-        cli_fail(f->args, &err);
-    else if (r == 0)
-        say("nothing was changed");
-    else
-        send_decision(f, &(struct decide){ .decision = "edit", .content = &text });
-}
-
 static void edit(struct follow *f)
 {
-    AUTO_JSON input = NULL;
+    struct decide_edited edited = DECIDE_EDITED_INIT;
     struct err err = ERR_INIT;
-    int r;
+    int r = decide_edit_item(f->ask.item, &edited, &err);
 
-    if (f->items->memory) {
-        edit_memory(f);
-        return;
-    }
-    r = decide_edit(json_find(f->items->gate, "input"), &input, &err);
     if (r < 0)
         cli_fail(f->args, &err);
     else if (r == 0)
-        say("nothing was changed");
+        puts("Nothing was changed.");
     else
-        send_decision(f, &(struct decide){ .decision = "edit", .input = input });
+        send_decision(f, &(struct decide){ .decision = "edit",
+                                           .input = edited.input,
+                                           .content = edited.is_text ? &edited.content : NULL });
+    decide_edited_release(&edited);
 }
 
-struct verb {
-    const char *word, *letter;
+static void take_line(struct follow *f, struct str line)
+{
     struct decide decide;
-};
 
-static const struct verb gate_verbs[] = {
-    { "approve", "a", { .decision = "approve" } },
-    { "yes", "y", { .decision = "approve" } },
-    { "reject", "r", { .decision = "reject" } },
-    { "no", "n", { .decision = "reject" } },
-    { "run", "run", { .decision = "approve", .scope = "run" } },
-    { "always", "always", { .decision = "approve", .scope = "always" } },
-};
-
-static void help(const struct follow *f)
-{
-    say("a  approve this call");
-    say("r  reject it; `r because ...` tells the agent why");
-    if (!f->stream.keep)
-        say("e  edit the arguments, then approve them");
-    say("run     approve every call of this tool in this run");
-    say("always  approve exactly this, for this agent, from now on");
-    say("Ctrl-C  cancel the run; Ctrl-D  leave it waiting");
-}
-
-/* Only a no may be followed by words: "always ask me first" is no yes. */
-static void take_verb(struct follow *f, char *line)
-{
-    char *rest = strchr(line, ' ');
-
-    if (rest)
-        *rest++ = '\0';
-    if (!rest && !f->stream.keep && f->items->gate &&
-        (strcasecmp(line, "e") == 0 || strcasecmp(line, "edit") == 0)) {
-        edit(f);
+    if (!f->items || !f->ask.item)
         return;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(gate_verbs); i++) {
-        const struct verb *verb = &gate_verbs[i];
-        struct decide decide = verb->decide;
-        bool no = strcmp(decide.decision, "reject") == 0;
-
-        if (strcasecmp(line, verb->word) != 0 && strcasecmp(line, verb->letter) != 0)
-            continue;
-        if (rest && !no)
-            break;
-        decide.reason = rest;
-        send_decision(f, &decide);
-        return;
-    }
-    help(f);
-}
-
-static void take_line(struct follow *f, char *line)
-{
     f->asked = false;
-    if (!f->items || !*line)
-        return;
-    if (f->items->question)
-        send_decision(f, &(struct decide){ .decision = "answer", .answer = line });
-    else
-        take_verb(f, line);
+    f->prompt_at = ask_now() + TERM_ARM_MS;
+    switch (ask_take(&f->ask, line, &decide)) {
+    case ASK_DECIDED:
+        send_decision(f, &decide);
+        break;
+    case ASK_EDITING:
+        edit(f);
+        break;
+    case ASK_AGAIN:
+        break;
+    }
 }
 
 int follow_typed(struct follow *f)
 {
     char *room = buf_reserve(&f->typed, 4096);
-    struct str all, line;
+    struct str all;
     ptrdiff_t end;
     ssize_t n;
 
@@ -240,13 +193,12 @@ int follow_typed(struct follow *f)
         return -1;
     }
     buf_grown(&f->typed, (size_t)n);
-    while (all = buf_str(&f->typed), (end = str_find_char(all, '\n')) >= 0) {
-        AUTO_TEXT copy = NULL;
-
-        line = str_trim(str_take(all, (size_t)end));
-        copy = alloc_copy(line.p, line.n);
-        buf_consume(&f->typed, (size_t)end + 1);
-        take_line(f, copy);
-    }
+    all = buf_str(&f->typed);
+    end = str_find_char(all, '\n');
+    if (end < 0)
+        return 0;
+    /* One answer for one question: lines behind it were typed before the next one was shown. */
+    take_line(f, str_take(all, (size_t)end));
+    buf_clear(&f->typed);
     return 0;
 }

@@ -7,15 +7,30 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/config.h"
 #include "cli/models.h"
+#include "config/config.h"
 #include "house/data_dir.h"
+#include "house/store_files.h"
 
 /* ---- opening ---- */
 
+/* Records that are files belong together. */
+static int open_files(struct house *house, struct err *err)
+{
+    bool local = domains_is_local(house->config, DOMAIN_JOURNAL);
+
+    if (local && store_files_begin(house->data_dir, err) < 0)
+        return -1;
+    if (domains_open(house->config, house->data_dir, &house->domains, err) < 0)
+        return -1;
+    return local ? store_files_made(house->data_dir, house->domains.at[DOMAIN_JOURNAL],
+                                    house->domains.at[DOMAIN_AGENT], err)
+                 : 0;
+}
+
 static int open_domains(struct house *house, struct err *err)
 {
-    if (domains_open(house->config, house->data_dir, &house->domains, err) == 0)
+    if (open_files(house, err) == 0)
         return 0;
     if (err->code == ERR_INTEGRITY_FAILED)
         err_wrap(err, "stored data is damaged (`dormouse doctor` says where and what to do)");
@@ -38,19 +53,6 @@ int house_open(struct house *house, const struct config *config, const char *dat
 }
 
 /* ---- what runs ---- */
-
-static void fill_sandbox(const struct config *config, struct sandbox_spec *spec)
-{
-    *spec = (struct sandbox_spec){
-        .allow_write = (const char *const *)config->sandbox_allow_write.items,
-        .deny_read = (const char *const *)config->sandbox_deny_read.items,
-        .allow_domains = (const char *const *)config->sandbox_allowed_domains.items,
-        .time_limit_ms = config->sandbox_timeout_ms,
-        .memory_bytes = (uint64_t)config->sandbox_memory_bytes,
-        .processes = (uint64_t)config->sandbox_processes,
-        .off = !config->sandbox_enabled,
-    };
-}
 
 static void fill_connect(const struct house *house, struct connect_config *connect)
 {
@@ -80,6 +82,7 @@ int house_wake(struct house *house, struct err *err)
 {
     struct rooms_config how = {
         .data_dir = house->data_dir,
+        .config = house->config,
         .loop = house->loop,
         .journal = house->domains.at[DOMAIN_JOURNAL],
         .agent = house->domains.at[DOMAIN_AGENT],
@@ -107,7 +110,6 @@ int house_wake(struct house *house, struct err *err)
     for (size_t i = 0; i < house->specs.n; i++)
         if (house->specs.items[i].secret_ref)
             secrets_recognise(house->secrets, house->specs.items[i].secret_ref);
-    fill_sandbox(house->config, &how.sandbox);
     r = rooms_open(&house->rooms, &how, err);
     house->change = house->rooms.change;
     house->kill = house->rooms.kill;

@@ -126,6 +126,12 @@ int jot_list(struct jot *jot, const char *path, size_t max, struct json_object *
     return 0;
 }
 
+void jot_say_more(bool more, const char *how)
+{
+    if (more)
+        printf("... and more%s%s\n", *how ? "; " : "", how);
+}
+
 /* ---- which one ---- */
 
 static int several(struct jot *jot, const char *typed, struct json_object *items)

@@ -67,6 +67,9 @@ void jot_query(struct jot *jot, struct buf *path, const char *name, const char *
 /* All pages of a list, up to max items; *ret_items is to be put. *ret_more: there are others. */
 int jot_list(struct jot *jot, const char *path, size_t max, struct json_object **ret_items,
              bool *ret_more);
+/* The last line of a list that was cut: nobody may take a part for the whole. how: what shows the
+ * rest, "" when nothing does. */
+void jot_say_more(bool more, const char *how);
 
 /* ---- reading ---- */
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cli/cli_int.h"
-#include "cli/config.h"
 #include "cli/domains.h"
+#include "config/config.h"
 #include "run/program.h"
 #include "run/run.h"
 

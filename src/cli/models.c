@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/config.h"
+#include "config/config.h"
 #include "policy/secret.h"
 
 static const char *const provider_names[] = {

@@ -12,11 +12,11 @@
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "base/utf8.h"
+#include "cli/pane.h"
 #include "cli/show_int.h"
 
-#define LINE_BYTES    400
-#define PREVIEW_LINES 60
-#define ID_CHARS      8
+#define LINE_BYTES 400 /* of what is only told; what is decided about is never cut (pane.h) */
+#define ID_CHARS   8
 
 void show_init(struct show *show, FILE *out)
 {
@@ -156,34 +156,23 @@ enum term_style show_diff_style(struct str line)
     return str_starts(line, STR("@@")) ? TERM_DIM : TERM_PLAIN;
 }
 
-void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines)
+/* Somebody who is asked is shown it there. */
+static void show_asked(struct show *show, struct json_object *event)
 {
-    bool diff = str_is(kind, "diff"), command = str_is(kind, "command");
-    size_t n = show_count_lines(preview), at = 0;
-    bool place = false;
+    AUTO(pane) pane = NULL;
 
-    for (; at < n && (!max_lines || at < max_lines || n == max_lines + 1); at++) {
-        struct str line = show_next_line(&preview);
-
-        /* A command is followed by an empty line and where it would run. */
-        if (command && line.n == 0 && str_starts(preview, STR("in ")))
-            place = true;
-        else
-            show_line(show,
-                      diff    ? show_diff_style(line)
-                      : place ? TERM_DIM
-                              : TERM_PLAIN,
-                      "  ", line);
-    }
-    if (at < n)
-        show_more(show, n - at);
+    if (show->quiet)
+        return;
+    show_begin_line(show);
+    pane = pane_new(show->out);
+    pane_own(pane, TERM_YELLOW, "? ", show_member(event, "title"));
+    pane_item(pane, event);
+    pane_show(pane, 0);
 }
 
 static void show_gate(struct show *show, struct json_object *event)
 {
-    show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
-    show_preview(show, show_member(event, "previewKind"), show_member(event, "preview"),
-                 PREVIEW_LINES);
+    show_asked(show, event);
 }
 
 static void show_request(struct show *show, struct json_object *event)
@@ -198,8 +187,8 @@ static void show_request(struct show *show, struct json_object *event)
                : fresh                       ? "Remember"
                                              : "Change",
                STR_ARG(show_member(event, "path")));
-    show_line(show, TERM_YELLOW, "? ", buf_str(&title));
-    show_memory(show, event, PREVIEW_LINES);
+    json_object_object_add(event, "title", json_object_new_string_len(title.p, (int)title.n));
+    show_asked(show, event);
 }
 
 static void show_complete(struct show *show, struct json_object *event)
@@ -227,56 +216,15 @@ void show_how_to_decide(struct show *show, struct str item_id, bool question)
                 STR_ARG(id), STR_ARG(id));
 }
 
-/* Not cut: a person answers from what stands here. */
-static void show_whole_line(struct show *show, const char *mark, struct str s)
-{
-    show_begin_line(show);
-    fputs(mark, show->out);
-    show_text(show, s);
-    fputc('\n', show->out);
-    show->line_open = false;
-}
-
-void show_choices(struct show *show, struct json_object *body, size_t max)
-{
-    struct json_object *choices = NULL;
-    size_t n, shown;
-    char mark[32];
-
-    json_get_array(body, "choices", &choices, NULL);
-    n = json_length(choices);
-    shown = max && n > max + 1 ? max : n;
-    for (size_t i = 0; i < shown; i++) {
-        struct str choice = json_str(json_object_array_get_idx(choices, i));
-
-        /* "2. Running" has its number already. */
-        snprintf(mark, sizeof(mark), "%zu. ", i + 1);
-        if (str_starts(choice, str_from(mark)))
-            choice = str_skip(choice, strlen(mark));
-        snprintf(mark, sizeof(mark), "  %zu  ", i + 1);
-        show_whole_line(show, mark, choice);
-    }
-    if (shown < n)
-        show_more(show, n - shown);
-}
-
-void show_question(struct show *show, struct json_object *body)
-{
-    struct str question = show_member(body, "question");
-
-    while (question.n)
-        show_whole_line(show, "  ", show_next_line(&question));
-    show_choices(show, body, 0);
-}
-
 static void show_waiting(struct show *show, struct json_object *event)
 {
     struct str kind = show_member(event, "kind");
 
+    if (show->quiet)
+        return;
     if (!str_is(kind, "tool") && !str_is(kind, "memory"))
         show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
-    if (!show->quiet)
-        show_how_to_decide(show, show_member(event, "itemId"), str_is(kind, "question"));
+    show_how_to_decide(show, show_member(event, "itemId"), str_is(kind, "question"));
 }
 
 /* ---- how it ended ---- */
@@ -311,6 +259,7 @@ const char *show_advice(enum err_code code, struct str message)
 static void show_error(struct show *show, struct json_object *event)
 {
     struct str name = show_member(event, "code"), message = show_member(event, "message");
+    struct str until = show_member(event, "until");
     bool recoverable = false;
     const char *advice;
     enum err_code code;
@@ -324,6 +273,10 @@ static void show_error(struct show *show, struct json_object *event)
     advice = recoverable ? NULL : show_advice(code, message);
     if (advice)
         show_line(show, TERM_PLAIN, "  ", str_from(advice));
+    if (until.n) {
+        snprintf(text, sizeof(text), "It rests and asks again at %.*s.", STR_ARG(until));
+        show_line(show, TERM_PLAIN, "  ", str_from(text));
+    }
 }
 
 static void show_iteration(struct show *show, struct json_object *event)

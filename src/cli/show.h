@@ -2,6 +2,7 @@
  *
  * Everything that comes from a model or a tool is hostile to a terminal: control characters are
  * shown, never sent. Long outputs are cut; the whole is in the run's log (`dormouse trace RUN`).
+ * What a person decides about is never cut: pane.h draws it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,16 +36,6 @@ void show_cost(struct show *show, struct json_object *run);
 
 /* What to type to decide an item. */
 void show_how_to_decide(struct show *show, struct str item_id, bool question);
-/* What an agent asks, all of it, and its choices. body: of an inbox item of kind question. */
-void show_question(struct show *show, struct json_object *body);
-/* The choices of a question, numbered; at most max of them (0: all). */
-void show_choices(struct show *show, struct json_object *body, size_t max);
-/* What a person is asked to allow: a diff in colours, a command and where it would run, or text.
- * At most max_lines of it (0: all). */
-void show_preview(struct show *show, struct str kind, struct str preview, unsigned max_lines);
-/* What an agent wants to remember: why, the diff with what is suspicious marked, the reasons of the
- * marks, where untrusted text came from. details: of a memory_edit_request or of an inbox item. */
-void show_memory(struct show *show, struct json_object *details, unsigned max_lines);
 /* What a person can type after this error; NULL: nothing is known to help, or the message says. */
 const char *show_advice(enum err_code code, struct str message);
 

@@ -7,6 +7,7 @@
 
 #include "base/json_write.h"
 #include "base/limits.h"
+#include "cli/pane.h"
 #include "cli/show_int.h"
 #include "desk/desk.h"
 
@@ -92,6 +93,18 @@ static void add_input(struct buf *out, struct str tool, struct json_object *inpu
         add_json(out, input);
 }
 
+/* The whole of it: a person answers from what stands here. */
+static void show_question(struct show *show, struct json_object *input)
+{
+    AUTO_JSON item = json_object_new_object();
+    AUTO(pane) pane = pane_new(show->out);
+
+    json_object_object_add(item, "kind", json_object_new_string("question"));
+    json_object_object_add(item, "body", json_object_get(input));
+    pane_item(pane, item);
+    pane_show(pane, 0);
+}
+
 void show_tool_use(struct show *show, struct json_object *event)
 {
     AUTO_BUF line = BUF_INIT(LIMIT_JSON_BYTES);
@@ -101,8 +114,8 @@ void show_tool_use(struct show *show, struct json_object *event)
     buf_add_text(&line, "  ");
     add_input(&line, tool, json_find(event, "input"));
     show_line(show, TERM_BOLD, "• ", buf_str(&line));
-    if (str_is(tool, "ask_user") && !show->quiet) /* a chat shows them where it asks */
-        show_choices(show, json_find(event, "input"), 0);
+    if (str_is(tool, "ask_user") && !show->quiet) /* who is asked is shown it there */
+        show_question(show, json_find(event, "input"));
 }
 
 /* ---- bash ---- */
@@ -168,13 +181,26 @@ static void show_read(struct show *show, struct json_object *output)
     show_line(show, TERM_DIM, "  ", str_from(text));
 }
 
+static void show_diff(struct show *show, struct str diff)
+{
+    size_t n = show_count_lines(diff), at = 0;
+
+    for (; at < n && (at < DIFF_LINES || n == DIFF_LINES + 1); at++) {
+        struct str line = show_next_line(&diff);
+
+        show_line(show, show_diff_style(line), "  ", line);
+    }
+    if (at < n)
+        show_more(show, n - at);
+}
+
 static void show_change(struct show *show, struct json_object *output)
 {
     struct str diff = show_member(output, "diff");
     char text[64];
 
     if (diff.n) {
-        show_preview(show, STR("diff"), diff, DIFF_LINES);
+        show_diff(show, diff);
         return;
     }
     snprintf(text, sizeof(text), "%s, %lld bytes", flag(output, "created") ? "created" : "written",

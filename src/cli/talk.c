@@ -313,25 +313,47 @@ static int exchange(struct talk *talk, struct str request, struct err *err)
     return 0;
 }
 
+/* Nothing is under way, so whatever came is no answer of ours: the end of the connection, or the
+ * last words of a daemon that closes it. */
+static bool is_stale(const struct talk *talk)
+{
+    struct pollfd poll_fd = { .fd = talk->fd, .events = POLLIN };
+
+    return talk->closed || talk->answer.in.n || poll(&poll_fd, 1, 0) > 0;
+}
+
+/* The daemon gave the connection up before it had the request: it closed without a word, or said
+ * that it waited too long for one. */
+static bool was_given_up(const struct talk *talk, int r, const struct err *err)
+{
+    if (r == 0)
+        return talk->answer.status == 408;
+    return err->code == ERR_PROVIDER_FAILED && talk->answer.at == ANSWER_STATUS &&
+           !talk->answer.in.n;
+}
+
 /* Sends it and reads the head. The daemon closes connections that were idle for long, and it may
- * have been started again: that is found out by using the connection. What changes something may
- * be asked for twice: turns, decisions and switches are applied once, and what is made goes by its
+ * have been started again: then the request goes over a new one. What changes something may be
+ * asked for twice: turns, decisions and switches are applied once, and what is made goes by its
  * key. */
 static int request(struct talk *talk, const char *method, const char *path, struct str body,
                    const char *accept, struct err *err)
 {
     AUTO_BUF out = BUF_INIT(REQUEST_BYTES + ANSWER_HEAD_BYTES);
+    int r;
 
     BUG_IF(talk->following);
     if (write_request(&out, method, path, body, accept, err) < 0)
         return -1;
-    if (talk->closed && !talk->keep && reconnect(talk, err) < 0)
-        return -1;
-    if (exchange(talk, buf_str(&out), err) == 0)
-        return 0;
-    if (talk->keep || err->code != ERR_PROVIDER_FAILED || talk->answer.at != ANSWER_STATUS ||
-        talk->answer.in.n)
-        return -1;
+    if (is_stale(talk)) {
+        if (talk->keep)
+            return gone(err, 0);
+        if (reconnect(talk, err) < 0)
+            return -1;
+    }
+    r = exchange(talk, buf_str(&out), err);
+    if (talk->keep || !was_given_up(talk, r, err))
+        return r;
     err_reset(err);
     return reconnect(talk, err) < 0 ? -1 : exchange(talk, buf_str(&out), err);
 }

@@ -31,8 +31,8 @@ AUTO_DEFINE(talk)
 
 /* One request: the answer's body goes to *ret_body (JSON; NULL for none), to be put. An answer with
  * an error status is a failure whose code and message are the server's. body may be empty. A
- * connection that the daemon has closed since the last request is made anew, unless talk_keep()
- * forbade it. */
+ * connection on which the daemon closed or said something since the last request is made anew,
+ * unless talk_keep() forbade it. */
 int talk_ask(struct talk *talk, const char *method, const char *path, struct str body,
              struct json_object **ret_body, struct err *err);
 

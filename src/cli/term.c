@@ -4,9 +4,12 @@
  */
 #include "cli/term.h"
 
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -15,6 +18,8 @@
 #define BAR_WIDTH  30
 #define QUIET_MS   400 /* quicker work shows no bar */
 #define BETWEEN_MS 80
+#define SHORTEST   6
+#define USUAL_ROWS 24 /* of a terminal that does not say */
 #define NARROWEST  20 /* what is narrower gets long lines */
 
 #define ZERO_NON_JOIN 0x200Cu /* needed to write Persian */
@@ -44,6 +49,40 @@ const char *term_style(FILE *stream, enum term_style style)
     };
 
     return term_colours(stream) ? codes[style] : "";
+}
+
+void term_use_utf8(void)
+{
+    if (MB_CUR_MAX == 1 && (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1))
+        setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+void term_forget_typed(void)
+{
+    if (isatty(STDIN_FILENO))
+        tcflush(STDIN_FILENO, TCIFLUSH);
+}
+
+void term_arm(void)
+{
+    struct timespec moment = { .tv_nsec = TERM_ARM_MS * 1000000L };
+
+    fflush(stdout);
+    if (!isatty(STDIN_FILENO))
+        return;
+    nanosleep(&moment, NULL);
+    term_forget_typed();
+}
+
+int term_height(FILE *stream)
+{
+    struct winsize size;
+
+    if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) < 0)
+        return 0;
+    if (size.ws_row == 0)
+        return USUAL_ROWS;
+    return size.ws_row >= SHORTEST ? size.ws_row : SHORTEST;
 }
 
 int term_width(FILE *stream)
@@ -80,7 +119,10 @@ void term_text(FILE *stream, const char *text)
         struct str before = rest;
         uint32_t code;
 
-        if (utf8_decode(&rest, &code) < 0 || code == '\n' || code == '\t' || term_may_show(code))
+        if (utf8_decode(&rest, &code) < 0)
+            for (size_t i = 0; i < before.n - rest.n; i++)
+                fprintf(stream, "\\x%02x", (unsigned)(unsigned char)before.p[i]);
+        else if (code == '\n' || code == '\t' || term_may_show(code))
             fwrite(before.p, 1, before.n - rest.n, stream);
         else
             fprintf(stream, code < 0x100 ? "\\x%02x" : "\\u{%x}", (unsigned)code);

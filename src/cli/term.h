@@ -28,6 +28,17 @@ bool term_colours(FILE *stream);
  * ends every style. */
 const char *term_style(FILE *stream, enum term_style style);
 
+/* Lets wcwidth() know characters; a terminal that says nothing speaks UTF-8 today. */
+void term_use_utf8(void);
+/* Forgets what was typed so far: it was not meant for what is asked next. Nothing happens unless
+ * standard input is a terminal. */
+void term_forget_typed(void);
+/* A question was just shown: waits a moment, then forgets what was typed before it could be read.
+ */
+void term_arm(void);
+#define TERM_ARM_MS 500 /* a question stands that long before it can be answered */
+/* Rows of the terminal behind stream; 0: it is none. */
+int term_height(FILE *stream);
 /* Columns of the terminal behind stream; 0: it is none, lines may have any length. */
 int term_width(FILE *stream);
 /* Whether a character shows as what it is: it neither steers the terminal nor turns text around nor

@@ -24,7 +24,6 @@
 #define ETAG_MAX     256
 #define TITLE_SHOWN  200
 /* Bytes of what an event says now; Calendar takes 8192. */
-#define DESCRIPTION_SHOWN 8192
 
 static int check_account(void *arg, const struct tool_call *call, struct json_object *arguments,
                          struct err *err)
@@ -347,31 +346,40 @@ static int send_event(struct task *task, const char *method, const char *etag, s
 
 /* ---- previews ---- */
 
-static void show_time(struct buf *out, const char *title, const struct event_time *time)
+/* Facts of an event. Of a change, `when` says whether they are so now or become so. */
+struct telling {
+    struct tool_job *job;
+    const char *when; /* "now ", "becomes ", or "" */
+};
+
+static void show_text(const struct telling *to, const char *title, struct str text)
 {
-    buf_printf(out, "%s: %s", title, time->text);
-    if (!time->all_day)
-        buf_printf(out, " (%s%s)", time->zone,
-                   time->twice ? "; clocks show this twice, the first is meant" : "");
-    buf_add_char(out, '\n');
+    tool_job_fact(to->job, arena_printf(tool_job_arena(to->job), "%s%s", to->when, title), text);
 }
 
-static void show_text(struct buf *out, const char *title, struct str text)
+static void show_time(const struct telling *to, const char *title, const struct event_time *time)
 {
-    if (text.n)
-        buf_printf(out, "%s: %.*s\n", title, STR_ARG(text));
+    struct arena *arena = tool_job_arena(to->job);
+
+    show_text(
+        to, title,
+        str_from(
+            time->all_day
+                ? arena_printf(arena, "%s", time->text)
+                : arena_printf(arena, "%s (%s%s)", time->text, time->zone,
+                               time->twice ? "; clocks show this twice, the first is meant" : "")));
 }
 
 /* What is given but empty takes away what was there: that is shown too. */
-static void show_given(struct buf *out, struct json_object *arguments, const char *key)
+static void show_given(const struct telling *to, struct json_object *arguments, const char *key)
 {
     struct json_object *value = json_find(arguments, key);
 
     if (value)
-        show_text(out, key, json_str(value).n ? json_str(value) : STR("(none)"));
+        show_text(to, key, json_str(value).n ? json_str(value) : STR("(none)"));
 }
 
-static void show_guests(struct buf *out, const char *title, struct json_object *list,
+static void show_guests(const struct telling *to, const char *title, struct json_object *list,
                         const char *member)
 {
     size_t n = json_object_is_type(list, json_type_array) ? json_length(list) : 0;
@@ -379,57 +387,56 @@ static void show_guests(struct buf *out, const char *title, struct json_object *
     for (size_t i = 0; i < n; i++) {
         struct json_object *guest = json_object_array_get_idx(list, i);
 
-        show_text(out, title, json_str(member ? json_find(guest, member) : guest));
+        show_text(to, title, json_str(member ? json_find(guest, member) : guest));
     }
     if (!n)
-        show_text(out, title, STR("(nobody)"));
+        show_text(to, title, STR("(nobody)"));
 }
 
-static void show_new(struct buf *out, struct json_object *arguments, const struct times *times)
+static void show_new(const struct telling *to, struct json_object *arguments,
+                     const struct times *times)
 {
-    show_given(out, arguments, "title");
+    show_given(to, arguments, "title");
     if (times->has_start)
-        show_time(out, "start", &times->start);
+        show_time(to, "start", &times->start);
     if (times->has_end)
-        show_time(out, "end", &times->end);
-    show_given(out, arguments, "location");
+        show_time(to, "end", &times->end);
+    show_given(to, arguments, "location");
     if (json_find(arguments, "attendees"))
-        show_guests(out, "invites", json_find(arguments, "attendees"), NULL);
-    if (argument(arguments, "description").n)
-        buf_printf(out, "\n%.*s\n", STR_ARG(argument(arguments, "description")));
-    else
-        show_given(out, arguments, "description");
+        show_guests(to, "invites", json_find(arguments, "attendees"), NULL);
+    if (!argument(arguments, "description").n)
+        show_given(to, arguments, "description");
 }
 
 /* Guests and description only where they are replaced: as a whole, so it matters what they were. */
-static void show_now(struct buf *out, struct json_object *event, struct json_object *arguments)
+static void show_now(const struct telling *to, struct json_object *event,
+                     struct json_object *arguments)
 {
-    struct str description = json_str(json_find(event, "description"));
     char day[TIMEFMT_SIZE];
 
-    show_text(out, "title", json_str(json_find(event, "summary")));
-    show_text(out, "start", time_of(event, "start", day));
-    show_text(out, "end", time_of(event, "end", day));
-    show_text(out, "location", json_str(json_find(event, "location")));
+    show_text(to, "title", json_str(json_find(event, "summary")));
+    show_text(to, "start", time_of(event, "start", day));
+    show_text(to, "end", time_of(event, "end", day));
+    show_text(to, "location", json_str(json_find(event, "location")));
     if (json_find(arguments, "attendees"))
-        show_guests(out, "invited", json_find(event, "attendees"), "email");
-    if (json_find(arguments, "description") && description.n)
-        buf_printf(out, "\n%.*s\n", STR_ARG(utf8_truncate(description, DESCRIPTION_SHOWN)));
+        show_guests(to, "invited", json_find(event, "attendees"), "email");
+    if (json_find(arguments, "description"))
+        show_text(to, "description", json_str(json_find(event, "description")));
 }
 
 static int create_preview(struct tool_job *job, struct err *err)
 {
+    const struct telling to = { .job = job, .when = "" };
     struct task *task = task_of(job);
-    AUTO_BUF text = BUF_INIT(BODY_MAX);
     AUTO_BUF title = BUF_INIT(1024);
     struct times times;
 
     if (read_times(tool_job_arguments(job), &times, err) < 0)
         return -1;
-    show_new(&text, tool_job_arguments(job), &times);
+    show_new(&to, tool_job_arguments(job), &times);
     buf_printf(&title, "Add an event: %.*s",
                STR_ARG(utf8_truncate(task_text(task, "title"), TITLE_SHOWN)));
-    task_show(task, buf_text(&title), buf_str(&text),
+    task_show(task, buf_text(&title), task_text(task, "description"),
               json_str(json_find(task->connect->google.info, "account")));
     return 0;
 }
@@ -441,7 +448,8 @@ static int create_start(struct tool_job *job, struct err *err)
 
 static void show_update(struct task *task, struct json_object *event, struct str etag)
 {
-    AUTO_BUF text = BUF_INIT(BODY_MAX);
+    const struct telling now = { .job = task->job, .when = "now " };
+    const struct telling then = { .job = task->job, .when = "becomes " };
     AUTO_BUF title = BUF_INIT(1024);
     struct times times;
     struct err err = ERR_INIT;
@@ -450,13 +458,11 @@ static void show_update(struct task *task, struct json_object *event, struct str
         task_fail(task, &err);
         return;
     }
-    buf_add_text(&text, "now\n");
-    show_now(&text, event, tool_job_arguments(task->job));
-    buf_add_text(&text, "\nbecomes\n");
-    show_new(&text, tool_job_arguments(task->job), &times);
+    show_now(&now, event, tool_job_arguments(task->job));
+    show_new(&then, tool_job_arguments(task->job), &times);
     buf_printf(&title, "Change an event: %.*s",
                STR_ARG(utf8_truncate(json_str(json_find(event, "summary")), TITLE_SHOWN)));
-    task_show(task, buf_text(&title), buf_str(&text), etag);
+    task_show(task, buf_text(&title), task_text(task, "description"), etag);
 }
 
 static void got_event(struct task *task, const struct gate_answer *answer)

@@ -360,13 +360,10 @@ static int check_mail(void *arg, const struct tool_call *call, struct json_objec
     return compose(arg, arguments, NULL, &out, err);
 }
 
-static void add_list(struct buf *out, const char *title, struct json_object *list)
+static void fact_list(struct tool_job *job, const char *title, struct json_object *list)
 {
     for (size_t i = 0; i < json_length(list); i++)
-        buf_printf(out, "%s%.*s", i ? ", " : title,
-                   STR_ARG(json_str(json_object_array_get_idx(list, i))));
-    if (json_length(list))
-        buf_add_char(out, '\n');
+        tool_job_fact(job, title, json_str(json_object_array_get_idx(list, i)));
 }
 
 static int mail_preview(struct tool_job *job, struct err *err)
@@ -375,24 +372,19 @@ static int mail_preview(struct tool_job *job, struct err *err)
     struct json_object *arguments = tool_job_arguments(job);
     const struct account *google = &task->connect->google;
     struct str from = json_str(json_find(google->info, "account"));
-    AUTO_BUF text = BUF_INIT(MESSAGE_MAX);
     AUTO_BUF title = BUF_INIT(1024);
     bool sends = str_is(tool_job_call(job)->name, "send_email");
 
     (void)err;
     buf_printf(&title, "%s: %.*s", sends ? "Send a mail" : "Write a draft",
                STR_ARG(utf8_truncate(task_text(task, "subject"), TITLE_SHOWN)));
-    if (from.n)
-        buf_printf(&text, "from: %.*s\n", STR_ARG(from));
-    add_list(&text, "to: ", json_find(arguments, "to"));
-    add_list(&text, "cc: ", json_find(arguments, "cc"));
-    add_list(&text, "bcc: ", json_find(arguments, "bcc"));
-    buf_printf(&text, "subject: %.*s\n", STR_ARG(task_text(task, "subject")));
-    if (task_text(task, "reply_to_id").n)
-        buf_printf(&text, "in reply to: %.*s\n", STR_ARG(task_text(task, "reply_to_id")));
-    buf_add_char(&text, '\n');
-    buf_add_str(&text, task_text(task, "body"));
-    task_show(task, buf_text(&title), buf_str(&text), from);
+    tool_job_fact(job, "from", from);
+    fact_list(job, "to", json_find(arguments, "to"));
+    fact_list(job, "cc", json_find(arguments, "cc"));
+    fact_list(job, "bcc", json_find(arguments, "bcc"));
+    tool_job_fact(job, "subject", task_text(task, "subject"));
+    tool_job_fact(job, "in reply to", task_text(task, "reply_to_id"));
+    task_show(task, buf_text(&title), task_text(task, "body"), from);
     return 0;
 }
 

@@ -190,20 +190,18 @@ static void show_message(struct task *task)
     struct str team = json_str(json_find(slack->info, "team"));
     const char *name = names_find(task->connect->channels, channel);
     AUTO_BUF title = BUF_INIT(1024);
-    AUTO_BUF shown = BUF_INIT(256u << 10);
+    AUTO_BUF to = BUF_INIT(4096);
     AUTO_BUF version = BUF_INIT(512);
 
     buf_printf(&title, "Send a Slack message to %s%.*s", name ? "#" : "",
                STR_ARG(name ? str_from(name) : str_take(channel, 64)));
-    buf_printf(&shown, "to: %s%s%s%.*s%s", name ? "#" : "", name ? name : "", name ? " (" : "",
+    buf_printf(&to, "%s%s%s%.*s%s", name ? "#" : "", name ? name : "", name ? " (" : "",
                STR_ARG(channel), name ? ")" : " (its name could not be looked up)");
-    if (team.n)
-        buf_printf(&shown, " in %.*s", STR_ARG(team));
-    buf_add_text(&shown, "\n\n");
-    buf_add_str(&shown, text);
+    tool_job_fact(task->job, "to", buf_str(&to));
+    tool_job_fact(task->job, "workspace", team);
     buf_printf(&version, "%.*s/%.*s", STR_ARG(json_str(json_find(slack->info, "team_id"))),
                STR_ARG(channel));
-    task_show(task, buf_text(&title), buf_str(&shown), buf_str(&version));
+    task_show(task, buf_text(&title), text, buf_str(&version));
 }
 
 static void got_channel(struct task *task, const struct gate_answer *answer)

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
+#include "base/redact.h"
+#include "base/utf8.h"
+#include "change/taint.h"
 #include "connect/connect_int.h"
 
 struct task *task_of(struct tool_job *job)
@@ -141,6 +144,56 @@ void task_cancel(struct tool_job *job)
     ended(task_of(job), false);
 }
 
+/* How results of accounts name their source: a list of things, or one of them alone. */
+static const struct {
+    enum taint_kind kind;
+    const char *list, *name, *when;
+} sources[] = {
+    { TAINT_MAIL, "emails", "from", "date" },
+    { TAINT_CALENDAR, "events", "title", "start" },
+    { TAINT_SLACK, "channels", "name", NULL },
+};
+
+/* "Ann <ann@example.org> (12 Nov 2026)". */
+static struct str source_of(size_t i, struct json_object *one, struct arena *arena)
+{
+    struct str name = json_str(json_find(one, sources[i].name));
+    struct str when = sources[i].when ? json_str(json_find(one, sources[i].when)) : STR_NONE;
+    ptrdiff_t comma = str_find_char(when, ',');
+
+    if (!name.n)
+        return STR_NONE;
+    when =
+        str_take(comma < 0 ? str_take(when, 10) : str_trim(str_skip(when, (size_t)comma + 1)), 11);
+    if (when.n)
+        name = str_from(arena_printf(arena, "%.*s (%.*s)", STR_ARG(utf8_truncate(name, 60)),
+                                     STR_ARG(str_trim(when))));
+    return taint_source(sources[i].kind, name, arena);
+}
+
+/* Which mails, events or channels a result tells of. Empty: none that has a name. */
+static struct str task_sources(struct str json, struct arena *arena)
+{
+    struct str taint = STR_NONE;
+    AUTO_JSON parsed = NULL;
+    AUTO_JSON value = NULL;
+
+    if (json_parse(json, &parsed, NULL) < 0)
+        return taint;
+    value = redact_json(parsed); /* before a name is cut: half a secret is not recognised */
+    for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+        struct json_object *list = json_find(value, sources[i].list);
+        size_t n = json_object_is_type(list, json_type_array) ? json_length(list) : 0;
+
+        for (size_t k = 0; k < n; k++)
+            taint =
+                taint_join(taint, source_of(i, json_object_array_get_idx(list, k), arena), arena);
+        if (!list && sources[i].when && json_find(value, sources[i].when))
+            taint = taint_join(taint, source_of(i, value, arena), arena);
+    }
+    return taint;
+}
+
 void task_finish(struct task *task, struct buf *json, struct json_writer *w)
 {
     struct tool_result result = { .err = ERR_INIT };
@@ -152,6 +205,7 @@ void task_finish(struct task *task, struct buf *json, struct json_writer *w)
         return;
     }
     result.output = buf_str(json);
+    result.taint = task_sources(result.output, tool_job_arena(task->job));
     tool_job_finish(task->job, &result);
 }
 

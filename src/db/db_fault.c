@@ -69,7 +69,7 @@ static int fail(struct fault_db *fault, struct err *err)
 /* What failed inside fails outside; also what only the health shows. */
 static int passed_on(struct fault_db *fault, int r)
 {
-    if (fault->inner->health > fault->db.health)
+    if (fault->inner->health > fault->db.health || fault->db.health == DOMAIN_AWAY)
         fault->db.health = fault->inner->health;
     return r < 0 ? db_fail(&fault->db, fault->inner->trouble) : r;
 }

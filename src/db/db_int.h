@@ -116,6 +116,15 @@ struct db_ops {
     /* While on, a commit need not last by itself: the first one after it makes it last. Between
      * transactions. */
     int (*relax)(struct db *db, bool on, struct err *err);
+    /* A statement that writes a page, whatever it holds, and changes nothing. */
+    const char *touch;
+    /* Could more be written than the next page? NULL: unknown. */
+    int (*has_room)(struct db *db, struct err *err);
+    /* A 31-bit number in the file's head; NULL: there is none. */
+    int (*identity)(struct db *db, int64_t *ret_identity, struct err *err);
+    int (*set_identity)(struct db *db, int64_t identity, struct err *err);
+    /* May it be written at all, as far as can be told without writing? NULL: unknown. */
+    int (*is_writable)(struct db *db, struct err *err);
 };
 
 struct db {
@@ -124,7 +133,7 @@ struct db {
     size_t idle_count;
     size_t open_count;         /* statements handed out; all must be back before close */
     enum db_trouble trouble;   /* of the last failure */
-    enum domain_health health; /* only ever gets worse */
+    enum domain_health health; /* gets better by domain_mend(), or by a new connection */
     bool read_only;
     bool in_transaction;
     int depth;          /* savepoints open */

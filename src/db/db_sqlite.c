@@ -435,4 +435,9 @@ const struct db_ops db_sqlite_ops = {
     .check = sqlite_check,
     .save_before = sqlite_save_before,
     .relax = sqlite_relax,
+    .touch = "PRAGMA user_version=0",
+    .has_room = sqlite_has_room,
+    .is_writable = sqlite_is_writable,
+    .identity = sqlite_identity,
+    .set_identity = sqlite_set_identity,
 };

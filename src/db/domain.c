@@ -71,6 +71,18 @@ enum domain_health domain_health(const struct domain *domain)
     return domain->db->health;
 }
 
+const char *domain_health_name(enum domain_health health)
+{
+    static const char *const names[] = {
+        [DOMAIN_OK] = "ok",
+        [DOMAIN_AWAY] = "away",
+        [DOMAIN_READ_ONLY] = "read_only",
+        [DOMAIN_LOST] = "lost",
+    };
+
+    return names[health];
+}
+
 bool domain_in_transaction(const struct domain *domain)
 {
     return domain->db->in_transaction;
@@ -81,12 +93,12 @@ bool domain_in_transaction(const struct domain *domain)
 static int begin(struct domain *domain, enum db_control how, struct err *err)
 {
     static const char *const words[] = {
-        [DOMAIN_READ_ONLY] = "a write failed earlier, it is read-only until the next start",
+        [DOMAIN_READ_ONLY] = "a write failed earlier, it is read-only until one succeeds",
         [DOMAIN_LOST] = "a sync failed earlier, a new start has to find out what was saved",
     };
     enum domain_health health = domain->db->health;
 
-    if (health != DOMAIN_OK)
+    if (health >= DOMAIN_READ_ONLY)
         return err_set(err, ERR_STORAGE_FAILED, "domain %s: %s", domain->name, words[health]);
     if (domain->db->read_only)
         how = DB_BEGIN_READ;
@@ -153,6 +165,70 @@ void domain_rollback_to(struct domain *domain)
      * and the commit will say so. */
     if (db_control(domain->db, DB_ROLLBACK_TO, &err) < 0)
         domain->db->depth--;
+}
+
+/* ---- trouble that passes ---- */
+
+static int touch(struct domain *domain, struct err *err)
+{
+    if (domain_begin(domain, err) < 0)
+        return -1;
+    if (domain->db->ops->script(domain->db, domain->db->ops->touch, err) < 0) {
+        domain_rollback(domain);
+        return -1;
+    }
+    return domain_commit(domain, err);
+}
+
+int domain_mend(struct domain *domain, struct err *err)
+{
+    struct db *engine = domain->engine;
+
+    BUG_IF(domain->db->in_transaction);
+    if (domain->db->health == DOMAIN_LOST)
+        return err_set(err, ERR_STORAGE_FAILED, "domain %s: a sync failed", domain->name);
+    if (domain->db->health == DOMAIN_AWAY)
+        return domain_probe(domain, err);
+    if (domain->db->health == DOMAIN_OK || domain->db->read_only)
+        return 0;
+    if (engine->ops->has_room && engine->ops->has_room(engine, err) < 0)
+        return -1;
+    domain->db->health = engine->health = DOMAIN_OK;
+    if (touch(domain, err) == 0)
+        return 0;
+    if (domain->db->health == DOMAIN_OK)
+        domain->db->health = DOMAIN_READ_ONLY;
+    return err_wrap(err, "write to domain %s", domain->name);
+}
+
+int domain_identity(struct domain *domain, int64_t *ret_identity, struct err *err)
+{
+    struct db *engine = domain->engine;
+
+    *ret_identity = 0;
+    return engine->ops->identity ? engine->ops->identity(engine, ret_identity, err) : 0;
+}
+
+int domain_set_identity(struct domain *domain, int64_t identity, struct err *err)
+{
+    struct db *engine = domain->engine;
+
+    BUG_IF(domain->db->in_transaction);
+    return engine->ops->set_identity ? engine->ops->set_identity(engine, identity, err) : 0;
+}
+
+int domain_probe(struct domain *domain, struct err *err)
+{
+    struct db *engine = domain->engine;
+    AUTO(stmt) q = NULL;
+
+    if (domain->db->in_transaction)
+        return 0;
+    if (!engine->read_only && engine->ops->is_writable && engine->ops->is_writable(engine, err) < 0)
+        return -1;
+    if (db_prepare(domain->db, SQL("SELECT count(*) AS n FROM schema_migrations"), &q, err) < 0)
+        return -1;
+    return stmt_step(q, err) < 0 ? -1 : 0;
 }
 
 /* ---- care ---- */

@@ -60,10 +60,20 @@ bool domain_is_shared(const struct domain *domain);
 /* What a failed write or commit means (docs/design/0002-failed-commits.md). */
 enum domain_health {
     DOMAIN_OK = 0,
-    DOMAIN_READ_ONLY, /* a write failed and was rolled back; reading goes on */
+    DOMAIN_AWAY,      /* the database server can't be reached; each use tries again */
+    DOMAIN_READ_ONLY, /* a write failed and was rolled back; reading goes on until domain_mend() */
     DOMAIN_LOST,      /* a sync failed: what is on the disk is unknown until the next start */
 };
 enum domain_health domain_health(const struct domain *domain);
+const char *domain_health_name(enum domain_health health); /* "ok", "away", "read_only", "lost" */
+/* Tries to write, or to reach the server, where that failed earlier. 0: the domain is healthy. Not
+ * inside a transaction. */
+int domain_mend(struct domain *domain, struct err *err);
+/* A number that the domains of one data directory share; 0: it has none yet. Postgres has none. */
+int domain_identity(struct domain *domain, int64_t *ret_identity, struct err *err);
+int domain_set_identity(struct domain *domain, int64_t identity, struct err *err);
+/* A small read, and whether the file may be written: finds out what nothing else has used yet. */
+int domain_probe(struct domain *domain, struct err *err);
 
 /* Transactions of a tick, and savepoints inside it (they nest). After a failed commit nothing of
  * the transaction is visible to this process, but err says `storage_failed`: it may have become

@@ -78,6 +78,20 @@ static int compare_step(struct stmt *q, const struct db_ops *ops, const struct m
     return 0;
 }
 
+/* The steps of another domain have other names. */
+static bool is_anothers(struct db *db, const struct migration *steps, size_t n)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(db, SQL("SELECT number, name FROM schema_migrations ORDER BY number"), &q,
+                   NULL) < 0)
+        return false;
+    for (size_t i = 0; i < n && stmt_step(q, NULL) > 0; i++)
+        if (stmt_i64(q, "number") == steps[i].number && !str_is(stmt_str(q, "name"), steps[i].name))
+            return true;
+    return false;
+}
+
 static int compare_applied(struct db *db, const struct migration *steps, size_t n, int *ret_version,
                            struct err *err)
 {
@@ -94,7 +108,9 @@ static int compare_applied(struct db *db, const struct migration *steps, size_t 
                            " %zu: use a newer Dormouse",
                            (long long)stmt_i64(q, "number"), n);
         if (compare_step(q, db->ops, &steps[version], err) < 0)
-            return -1;
+            return is_anothers(db, steps, n)
+                       ? err_wrap(err, "this is the database of another domain")
+                       : -1;
         version++;
     }
     if (r < 0)

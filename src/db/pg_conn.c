@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "db/pg_int.h"
 
 /* ---- transactions ---- */
@@ -89,23 +90,57 @@ static int set_session(struct pg *pg, struct err *err)
     return pg_simple(pg, buf_text(&text), err);
 }
 
+/* The address comes as dbname, which libpq takes apart; what follows has less weight only where the
+ * address says something itself. */
+#define PG_ADDRESS(url)                                                                            \
+    (const char *const[]){ "connect_timeout", "application_name", "dbname", NULL },                \
+        (const char *const[]){ PG_CONNECT_S, "dormouse", (url), NULL }, 1
+
+/* A server that lets nobody in (it is down, or starts) may let us in later. One that answers and
+ * refuses this address, user or password will not; but the line may have broken in between, so it
+ * is asked twice. */
+static bool is_refused(struct pg *pg)
+{
+    PGPing ping = pq.PQpingParams(PG_ADDRESS(pg->url));
+
+    if (ping != PQPING_OK)
+        return ping == PQPING_NO_ATTEMPT; /* the address itself is wrong */
+    pq.PQfinish(pg->conn);
+    pg->conn = pq.PQconnectdbParams(PG_ADDRESS(pg->url));
+    return pq.PQstatus(pg->conn) != CONNECTION_OK &&
+           pq.PQpingParams(PG_ADDRESS(pg->url)) == PQPING_OK;
+}
+
+static int give_connection_up(struct pg *pg, bool refused, int64_t begun_ms, struct err *err)
+{
+    int64_t now = clock_mono_ms(clock_system());
+
+    /* Not the address: it may hold a password. */
+    err_set(err, refused ? ERR_BAD_REQUEST : ERR_STORAGE_FAILED, "connect to Postgres: %.*s",
+            STR_ARG(str_trim(str_from(pq.PQerrorMessage(pg->conn)))));
+    pg_disconnect(pg);
+    if (pg->db.health == DOMAIN_OK)
+        pg->db.health = DOMAIN_AWAY;
+    pg->retry_ms = now + PG_PATIENCE * (now - begun_ms);
+    return db_fail(&pg->db, DB_GONE);
+}
+
 int pg_connect(struct pg *pg, struct err *err)
 {
-    /* The address comes as dbname, which libpq takes apart; what follows has less weight only
-     * where the address says something itself. */
-    const char *const keywords[] = { "connect_timeout", "application_name", "dbname", NULL };
-    const char *const values[] = { PG_CONNECT_S, "dormouse", pg->url, NULL };
+    int64_t begun = clock_mono_ms(clock_system());
 
     if (pg->conn)
         pg_disconnect(pg);
-    pg->conn = pq.PQconnectdbParams(keywords, values, 1);
+    if (pg->db.health == DOMAIN_AWAY && begun < pg->retry_ms) {
+        err_set(err, ERR_STORAGE_FAILED, "Postgres can't be reached; it is tried again soon");
+        return db_fail(&pg->db, DB_GONE);
+    }
+    pg->conn = pq.PQconnectdbParams(PG_ADDRESS(pg->url));
     if (pq.PQstatus(pg->conn) != CONNECTION_OK) {
-        /* Not the address: it may hold a password. */
-        err_set(err, ERR_STORAGE_FAILED, "connect to Postgres: %.*s",
-                STR_ARG(str_trim(str_from(pq.PQerrorMessage(pg->conn)))));
-        pg_disconnect(pg);
-        db_fail(&pg->db, DB_GONE);
-        return -1;
+        bool refused = is_refused(pg);
+
+        if (pq.PQstatus(pg->conn) != CONNECTION_OK)
+            return give_connection_up(pg, refused, begun, err);
     }
     pq.PQsetNoticeReceiver(pg->conn, swallow_notice, NULL);
     if (pq.PQsetnonblocking(pg->conn, 1) != 0 || pq.PQenterPipelineMode(pg->conn) != 1) {
@@ -117,6 +152,8 @@ int pg_connect(struct pg *pg, struct err *err)
             pg_disconnect(pg);
         return err_wrap(err, "set up the session");
     }
+    if (pg->db.health == DOMAIN_AWAY)
+        pg->db.health = DOMAIN_OK;
     return 0;
 }
 

@@ -22,6 +22,9 @@
 #define PG_SILENCE_MS      (5 * 60000) /* a server that says nothing this long is gone */
 #define PG_NAME_SIZE       32
 #define PG_CONNECT_S       "10"
+/* A try to connect that took a second is not made again for ten: the loop stands still meanwhile.
+ */
+#define PG_PATIENCE 10
 /* A process that stands still with a transaction open holds others up: the server ends it. */
 #define PG_IDLE_MS "10000"
 
@@ -40,9 +43,10 @@ struct pg {
     char *url, *schema;
     enum db_sync sync;
     int busy_ms;
-    uint64_t epoch;  /* of the connection: prepared statements end with it */
-    uint64_t serial; /* of statement runs */
-    uint64_t names;  /* prepared statements so far */
+    int64_t retry_ms; /* monotonic: no connection is tried before, after one could not be made */
+    uint64_t epoch;   /* of the connection: prepared statements end with it */
+    uint64_t serial;  /* of statement runs */
+    uint64_t names;   /* prepared statements so far */
     struct pg_sent queue[PG_QUEUE_MAX];
     size_t first, count;
     size_t queued_bytes;

@@ -37,6 +37,7 @@
     X(PQnotifies)                                                                                  \
     X(PQntuples)                                                                                   \
     X(PQparamtype)                                                                                 \
+    X(PQpingParams)                                                                                \
     X(PQpipelineSync)                                                                              \
     X(PQresultErrorField)                                                                          \
     X(PQresultErrorMessage)                                                                        \

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
+#include "base/limits.h"
 #include "db/sqlite_int.h"
 
 /* Pages that turns write again and again are copied once for all of them, and a copy needs three
@@ -64,6 +66,63 @@ int sqlite_after_commit(void *arg, sqlite3 *handle, const char *name, int frames
     if (frames >= CHECKPOINT_FRAMES)
         checkpoint(arg, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied);
     return SQLITE_OK;
+}
+
+/* ---- room ---- */
+
+/* A domain that takes one more page and is full again at the next would be of no use. */
+#define ROOM_BYTES (1 * MIB)
+
+/* Reserves it in a file without a name, which is gone when it is closed. */
+int sqlite_has_room(struct db *db, struct err *err)
+{
+    AUTO_TEXT copy = alloc_text(sqlite_of(db)->path);
+    AUTO_FD fd = open(dirname(copy), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+    if (fd < 0 && errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)
+        return err_set(err, ERR_STORAGE_FAILED, "write to %s: %s", dirname(copy), strerror(errno));
+    if (fd >= 0 && fallocate(fd, 0, 0, ROOM_BYTES) < 0 && errno != EOPNOTSUPP)
+        return err_set(err, ERR_STORAGE_FAILED, "reserve %u bytes beside %s: %s", ROOM_BYTES,
+                       sqlite_of(db)->path, strerror(errno));
+    return 0;
+}
+
+int sqlite_is_writable(struct db *db, struct err *err)
+{
+    const char *path = sqlite_of(db)->path;
+
+    if (strcmp(path, ":memory:") == 0 || access(path, W_OK) == 0)
+        return 0;
+    return err_set(err, ERR_STORAGE_FAILED, "write to %s: %s", path, strerror(errno));
+}
+
+/* ---- identity ---- */
+
+/* SQLite keeps the application's number in the head of the file; copies and backups take it along.
+ */
+int sqlite_identity(struct db *db, int64_t *ret_identity, struct err *err)
+{
+    struct sqlite *sqlite = sqlite_of(db);
+    sqlite3_stmt *q = NULL;
+    int rc = sqlite3_prepare_v2(sqlite->handle, "PRAGMA application_id", -1, &q, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(q);
+    if (rc == SQLITE_ROW)
+        *ret_identity = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return rc == SQLITE_ROW ? 0 : sqlite_fail(sqlite, rc, err);
+}
+
+int sqlite_set_identity(struct db *db, int64_t identity, struct err *err)
+{
+    struct sqlite *sqlite = sqlite_of(db);
+    char text[64];
+    int rc;
+
+    snprintf(text, sizeof(text), "PRAGMA application_id=%d", (int)identity);
+    rc = sqlite3_exec(sqlite->handle, text, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : sqlite_fail(sqlite, rc, err);
 }
 
 /* ---- backup ---- */

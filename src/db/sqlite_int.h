@@ -66,6 +66,10 @@ void sqlite_redo_note(struct sqlite *sqlite, const struct sqlite_stmt *stmt);
 
 /* sqlite_admin.c */
 void sqlite_idle(struct db *db);
+int sqlite_has_room(struct db *db, struct err *err);
+int sqlite_is_writable(struct db *db, struct err *err);
+int sqlite_identity(struct db *db, int64_t *ret_identity, struct err *err);
+int sqlite_set_identity(struct db *db, int64_t identity, struct err *err);
 /* For sqlite3_wal_hook(): checkpoints when the log has grown. */
 int sqlite_after_commit(void *sqlite, sqlite3 *handle, const char *name, int frames);
 int sqlite_backup(struct db *db, const char *path, db_progress_fn *progress, void *arg,

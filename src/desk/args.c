@@ -6,6 +6,7 @@
 
 #include "base/json_put.h"
 #include "base/timefmt.h"
+#include "change/taint.h"
 #include "desk/desk_int.h"
 
 struct str arg_str(const struct desk_op *op, const char *name)
@@ -117,8 +118,14 @@ static void name_parents(struct desk_op *op, const struct record *record)
         out_named(op, record_str(record, "categoryId"));
 }
 
+void op_tells(struct desk_op *op, const struct record *record)
+{
+    op->taint = taint_join(op->taint, record_taint(record, op->arena), op->arena);
+}
+
 void out_record(struct desk_op *op, const char *name, const struct record *record)
 {
+    op_tells(op, record);
     json_write_key(op->out, name);
     record_write(op->out, record);
     name_parents(op, record);
@@ -128,6 +135,7 @@ void out_records(struct desk_op *op, const char *name, const struct record *reco
 {
     json_put_array(op->out, name);
     for (size_t i = 0; i < n; i++) {
+        op_tells(op, &records[i]);
         record_write(op->out, &records[i]);
         name_parents(op, &records[i]);
     }
@@ -180,6 +188,7 @@ static int write_names(struct desk_op *op, const char *name, enum record_type ty
         if (!some)
             json_put_object(op->out, name);
         some = true;
+        op_tells(op, &record);
         out_str(op, ids->at[i].p, record_str(&record, field));
     }
     if (some)

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/json_put.h"
+#include "change/taint.h"
 #include "desk/desk_int.h"
-#include "memory/edit.h"
 
 #define NAME_PLAIN STR("alarm")
 
@@ -124,7 +124,7 @@ static int read_alarms(struct desk_op *op, struct err *err)
         json_write_object_begin(op->out);
         out_alarm(op, &alarms[i]);
         json_write_object_end(op->out);
-        op->taint = memory_taint_join(op->taint, alarms[i].taint, op->arena);
+        op->taint = taint_join(op->taint, alarms[i].taint, op->arena);
     }
     json_write_array_end(op->out);
     return 0;

@@ -207,9 +207,12 @@ static int act_move_out(struct desk_op *op, struct err *err)
     fields_str(fields, "title", arg_str(op, "newTaskTitle"));
     if (category.n > 0)
         fields_str(fields, "categoryId", category);
+    journal_copies(op->write, from);
     if (journal_create(op->write, RECORD_TASK, STR_NONE, fields, &task, err) < 0 ||
-        make_list(op, task.id, record_str(from, "title"), &list, err) < 0 ||
-        checklist_move(op->write, ids, n, from->id, list.id,
+        make_list(op, task.id, record_str(from, "title"), &list, err) < 0)
+        return -1;
+    journal_copies(op->write, NULL);
+    if (checklist_move(op->write, ids, n, from->id, list.id,
                        arg_bool(op, "preserveCheckedState", true), err) < 0)
         return -1;
     out_record(op, "task", &task);

@@ -41,7 +41,7 @@ struct desk_op {
     struct journal_write *write;       /* of act(): the unit */
     struct json_writer *out;           /* of act() and read(): inside the object that is answered */
     struct desk_ids tasks, categories; /* that the answer names by id alone */
-    struct str taint;                  /* of read(): what the answer has besides the contract's */
+    struct str taint;                  /* of what the answer tells */
 };
 
 typedef int desk_fn(struct desk_op *op, struct err *err);
@@ -150,6 +150,8 @@ void fields_str(struct json_object *fields, const char *name, struct str value);
 /* The arguments but for those named (a list that ends with NULL). */
 struct json_object *fields_without(const struct desk_op *op, const char *const *names);
 
+/* The answer holds texts of this record: it has what they have of strangers. */
+void op_tells(struct desk_op *op, const struct record *record);
 void out_str(struct desk_op *op, const char *name, struct str value);
 void out_i64(struct desk_op *op, const char *name, int64_t value);
 void out_bool(struct desk_op *op, const char *name, bool value);

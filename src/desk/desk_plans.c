@@ -87,6 +87,7 @@ static int write_plan(struct desk_op *op, const struct record *plan, struct err 
 
     if (pins(op, plan, true, &pinned, err) < 0)
         return -1;
+    op_tells(op, plan);
     json_put_object(op->out, "dayPlan");
     out_str(op, "id", plan->id);
     out_str(op, "planDate", record_str(plan, "planDate"));

@@ -92,6 +92,7 @@ static int write_checklists(struct desk_op *op, struct str task_id, struct err *
         if (list_of(op, RECORD_CHECKLIST_ITEM, lists[i].id, &items, &count, err) < 0)
             return -1;
         json_write_object_begin(op->out);
+        op_tells(op, &lists[i]);
         record_write_members(op->out, &lists[i]);
         out_records(op, "items", items, count);
         json_write_object_end(op->out);
@@ -165,6 +166,7 @@ static int read_reference(struct desk_op *op, struct err *err)
     for (size_t i = 0; i < match.count; i++) {
         const struct record *task = &match.candidates[i].task;
 
+        op_tells(op, task);
         json_write_object_begin(op->out);
         out_str(op, "taskId", task->id);
         out_str(op, "title", record_str(task, "title"));

@@ -4,8 +4,8 @@
  * Slots are part of the agent's state (agent/state.h), which the agent domain keeps: one unit with
  * its batch. The batch names the operation, so that doing it again after a crash changes nothing,
  * also when a person has set something else since. What they name of the journal lies in the
- * agent's categories. What an agent wrote to itself comes back as data, marked, since it may hold
- * what somebody else's text made it write.
+ * agent's categories. What an agent wrote to itself comes back as data, with the taint of the
+ * conversations that it was written in: it may hold what somebody else's text made it write.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,6 +13,7 @@
 
 #include "agent/state.h"
 #include "base/json_put.h"
+#include "change/taint.h"
 #include "desk/desk_int.h"
 
 #define SLOTS AGENT_SLOT_EXTENSION /* those before it are the agent's own */
@@ -52,6 +53,7 @@ static int aim_slots(struct desk_op *op, struct err *err)
 
 static void out_slots(struct desk_op *op, const struct agent_slots *slots)
 {
+    op->taint = taint_join(op->taint, slots->taint, op->arena);
     if (slots->primary_goal.n)
         out_str(op, "primaryGoal", slots->primary_goal);
     if (slots->active_task_id.n)
@@ -100,6 +102,8 @@ static int set_given(struct desk_op *op, struct agent_state *state, struct err *
             return err_wrap(err, "/%s", agent_slot_name(slot));
         changed += r;
     }
+    if (changed)
+        state->slots.taint = taint_join(state->slots.taint, op->call->taint, op->arena);
     return changed;
 }
 
@@ -168,6 +172,7 @@ static int start_set(struct tool_job *job, struct err *err)
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_INTERNAL, "the answer does not fit");
     result.output = buf_str(&text);
+    result.taint = op.taint;
     tool_job_finish(job, &result);
     return 0;
 }

@@ -63,6 +63,7 @@ static struct journal_author author_of(struct desk_op *op)
         .operation_id = op->call->operation_id,
         .operation = str_from(op->tool->name),
         .arguments_hash = arena_str(op->arena, str_from(hash)),
+        .taint = op->call->taint,
     };
 }
 
@@ -93,6 +94,7 @@ static void tell(struct tool_job *job, struct str kept)
         result.output = text_of(json_find(value, "output"), arena);
         result.changed_entity_ids = text_of(json_find(value, "ids"), arena);
         result.changed_tokens = text_of(json_find(value, "tokens"), arena);
+        result.taint = arena_str(arena, json_str(json_find(value, "taint")));
     }
     tool_job_finish(job, &result);
 }
@@ -209,6 +211,7 @@ static void write_rest(struct desk_op *op, struct json_writer *w, struct str ver
     write_ids(w, batch);
     json_put_raw(w, "tokens", tokens_json(batch->tokens, batch->token_count, op->arena));
     json_put_str(w, "version", version);
+    json_put_some_str(w, "taint", op->taint);
 }
 
 /* Inside the unit: looks once more, makes the change, and checks what came of it. */
@@ -263,6 +266,7 @@ static int start_preview_only(struct desk_op *op, struct tool_job *job, struct e
     if (rehearse(op, NULL, &kept, err) < 0 || json_parse(kept, &value, err) < 0)
         return -1;
     result.output = text_of(json_find(value, "output"), op->arena);
+    result.taint = op->taint;
     tool_job_finish(job, &result);
     return 0;
 }

@@ -117,6 +117,7 @@ int scope_has(struct desk_op *op, const struct record *record, struct err *err)
 
 void op_aim(struct desk_op *op, const struct record *record)
 {
+    op_tells(op, record);
     if (op->aim_count == op->aim_room) {
         size_t room = op->aim_room ? op->aim_room * 2 : 8;
         struct record *aims = ARENA_NEW_N(op->arena, struct record, room);

@@ -10,9 +10,9 @@
 
 #include "base/clock.h"
 #include "base/timefmt.h"
+#include "base/visible.h"
 #include "desk/desk_int.h"
 
-#define LINES_MAX 60
 #define WORDS_MAX 200 /* bytes of a text that is quoted */
 
 /* ---- collecting ---- */
@@ -122,8 +122,9 @@ static void add_span(struct desk_op *op, int64_t from, int64_t to, struct buf *o
 
 static void add_quoted(struct str text, struct buf *out)
 {
-    buf_printf(out, "\"%.*s%s\"", STR_ARG(str_take(text, WORDS_MAX)),
-               text.n > WORDS_MAX ? "…" : "");
+    buf_add_char(out, '"');
+    visible_line(text, out);
+    buf_add_char(out, '"');
 }
 
 /* As it will be when it is changed, else as it is. */
@@ -482,20 +483,9 @@ static void add_line(struct desk_op *op, const struct desk_change *change,
 int changes_show(struct desk_op *op, const struct desk_changes *changes, struct buf *out,
                  struct err *err)
 {
-    size_t lines = 0, left = 0;
-
-    for (size_t i = 0; i < changes->n; i++) {
-        const struct desk_change *change = &changes->at[i];
-
-        if (change->after.type == RECORD_ENTRY_LINK)
-            continue;
-        if (lines++ < LINES_MAX)
-            add_line(op, change, changes, out);
-        else
-            left++;
-    }
-    if (left > 0)
-        buf_printf(out, "… and %zu more\n", left);
+    for (size_t i = 0; i < changes->n; i++)
+        if (changes->at[i].after.type != RECORD_ENTRY_LINK)
+            add_line(op, &changes->at[i], changes, out);
     buf_add_str(out, changes->labels);
     if (out->n == 0)
         buf_add_text(out, "Nothing changes: it is so already.\n");

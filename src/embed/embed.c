@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <ftw.h>
+#include <json-c/json_object.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "db/migrations.h"
 #include "embed/embed_int.h"
 #include "house/data_dir.h"
+#include "house/store_files.h"
 
 #define MODEL_ID "embedder"
 
@@ -53,19 +55,12 @@ static char *copy_of(const char *text)
 
 static void keep_config(struct dm_house *house, const struct dm_agent_config *config)
 {
-    size_t n = 0;
-
     house->agent_name = copy_of(config->agent_name ? config->agent_name : "Planner");
     house->cwd = copy_of(config->cwd);
     house->model_call = config->model_call;
     house->model_arg = config->model_arg;
     house->on_event = config->on_event;
     house->event_arg = config->event_arg;
-    while (config->allow_write && config->allow_write[n])
-        n++;
-    house->allow_write = alloc_zero(n + 1, sizeof(char *));
-    for (size_t i = 0; i < n; i++)
-        house->allow_write[i] = copy_of(config->allow_write[i]);
 }
 
 static int make_directory(struct dm_house *house, const char *given, struct err *err)
@@ -99,10 +94,12 @@ static int open_store(struct dm_house *house, struct err *err)
 {
     if (data_dir_prepare(house->directory, err) < 0 ||
         data_dir_lock(house->directory, &house->lock_fd, err) < 0 ||
+        store_files_begin(house->directory, err) < 0 ||
         open_domain(house, "journal", migrations_journal, migrations_journal_count, &house->journal,
                     err) < 0 ||
         open_domain(house, "agent", migrations_agent, migrations_agent_count, &house->agent, err) <
             0 ||
+        store_files_made(house->directory, house->journal, house->agent, err) < 0 ||
         loop_new(NULL, &house->loop, err) < 0)
         return -1;
     loop_attach(house->loop, house->journal);
@@ -125,7 +122,30 @@ static void heard(struct run_listener *listener, const struct run_public *event)
     free(json);
 }
 
-static int open_rooms(struct dm_house *house, const struct dm_agent_config *config, struct err *err)
+/* The built-in settings; the working directory may be written to, and what the program adds. */
+static int open_config(struct dm_house *house, const struct dm_agent_config *config,
+                       struct err *err)
+{
+    struct json_object *writable = json_object_new_array();
+
+    json_object_array_add(writable, json_object_new_string("."));
+    for (size_t i = 0; config->allow_write && config->allow_write[i]; i++)
+        json_object_array_add(writable, json_object_new_string(config->allow_write[i]));
+    if (config_builtin(&house->config, err) < 0) {
+        json_object_put(writable);
+        return -1;
+    }
+    if (config_set(house->config, "sandbox.security.allowWrite", writable, err) < 0)
+        return -1;
+    /* The program that embeds us has named its places. */
+    if (config_set(house->config, "sandbox.security.allowHome", json_object_new_boolean(true),
+                   err) < 0)
+        return -1;
+    return config_set(house->config, "sandbox.enabled",
+                      json_object_new_boolean(!config->no_sandbox), err);
+}
+
+static int open_rooms(struct dm_house *house, struct err *err)
 {
     struct rooms_config how = {
         .data_dir = house->directory,
@@ -137,8 +157,7 @@ static int open_rooms(struct dm_house *house, const struct dm_agent_config *conf
         .agent_name = house->agent_name,
         .agent_model = house->model_call ? MODEL_ID : "offline",
         .cwd = house->cwd,
-        .sandbox = { .off = config->no_sandbox != 0,
-                     .allow_write = (const char *const *)house->allow_write },
+        .config = house->config,
     };
 
     house->spec = (struct model_spec){
@@ -164,7 +183,7 @@ int dm_open(const struct dm_agent_config *given, struct dm_house **ret_house,
     *house = (struct dm_house){ .rooms = ROOMS_INIT, .lock_fd = -1 };
     keep_config(house, &config);
     if (make_directory(house, config.directory, &err) < 0 || open_store(house, &err) < 0 ||
-        open_rooms(house, &config, &err) < 0) {
+        open_config(house, &config, &err) < 0 || open_rooms(house, &err) < 0) {
         dm_close(house);
         return embed_fail(error, &err);
     }
@@ -195,9 +214,7 @@ void dm_close(struct dm_house *house)
         close(house->lock_fd);
     if (house->temporary)
         nftw(house->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    for (size_t i = 0; house->allow_write && house->allow_write[i]; i++)
-        free(house->allow_write[i]);
-    free(house->allow_write);
+    config_free(house->config);
     free(house->directory);
     free(house->agent_name);
     free(house->cwd);

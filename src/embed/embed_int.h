@@ -16,7 +16,7 @@ struct dm_house {
     char *directory;
     bool temporary;
     char *agent_name, *cwd;
-    char **allow_write;
+    struct config *config;
     dm_model_fn *model_call;
     void *model_arg;
     dm_event_fn *on_event;

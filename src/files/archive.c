@@ -7,6 +7,7 @@
  */
 #include "files/archive.h"
 
+#include <string.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
@@ -15,6 +16,7 @@
 #include "files/archive_int.h"
 #include "files/files.h"
 #include "files/tar.h"
+#include "files/tar_int.h"
 #include "files/unpack.h"
 
 #define PIECE          (64 * KIB)
@@ -91,21 +93,124 @@ static int read_entry(struct collect *collect, struct unpack *unpack,
     return collect_add(collect, path, content, entry->executable, err);
 }
 
+static uint64_t unpacked_most(const struct archive_limits *limits)
+{
+    return limits->total_bytes + MIB + limits->entries * OVERHEAD_BYTES;
+}
+
 static int read_entries(struct collect *collect, struct unpack *unpack, struct err *err)
 {
     struct unpack_entry entry;
     int r;
 
     while ((r = unpack_next(unpack, &entry, err)) == 1) {
-        int64_t most = (int64_t)(collect->limits.total_bytes + MIB) +
-                       (int64_t)collect->limits.entries * OVERHEAD_BYTES;
-
-        if (unpack_cost(unpack) > most)
+        if (unpack_cost(unpack) > (int64_t)unpacked_most(&collect->limits))
             return err_set(err, ERR_TOO_LARGE, "it unpacks to more than allowed");
         if (collect_count(collect, err) < 0 || read_entry(collect, unpack, &entry, err) < 0)
             return -1;
     }
     return r;
+}
+
+/* ---- is it whole? ---- */
+
+#define TAR_END_BYTES  (2 * TAR_BLOCK) /* zeros */
+#define ZIP_END_BYTES  22              /* the record at the end of a zip, and a comment after it */
+#define ZIP_NOTE_BYTES 65535
+
+static int cut_off(struct err *err, const char *what)
+{
+    return err_set(err, ERR_BAD_REQUEST, "it is cut off: %s", what);
+}
+
+static bool is_zip_whole(struct str bytes)
+{
+    size_t most = ZIP_END_BYTES + ZIP_NOTE_BYTES;
+    size_t first = bytes.n > most ? bytes.n - most : 0;
+
+    for (size_t at = bytes.n - ZIP_END_BYTES + 1; bytes.n >= ZIP_END_BYTES && at-- > first;) {
+        const unsigned char *end = (const unsigned char *)bytes.p + at;
+
+        if (memcmp(end, "PK\5\6", 4) == 0 &&
+            at + ZIP_END_BYTES + ((size_t)end[20] | (size_t)end[21] << 8) == bytes.n)
+            return true;
+    }
+    return false;
+}
+
+/* The last bytes of what was unpacked so far. */
+struct tail {
+    char bytes[TAR_END_BYTES];
+    size_t n;
+};
+
+static void tail_add(struct tail *tail, struct str piece)
+{
+    size_t keep = piece.n < TAR_END_BYTES ? TAR_END_BYTES - piece.n : 0;
+
+    if (keep > tail->n)
+        keep = tail->n;
+    memmove(tail->bytes, tail->bytes + tail->n - keep, keep);
+    piece = piece.n > TAR_END_BYTES ? str_skip(piece, piece.n - TAR_END_BYTES) : piece;
+    memcpy(tail->bytes + keep, piece.p, piece.n);
+    tail->n = keep + piece.n;
+}
+
+static int check_tar_end(const struct tail *tail, uint64_t total, struct err *err)
+{
+    static const char zeros[TAR_END_BYTES];
+
+    if (total % TAR_BLOCK == 0 && tail->n == TAR_END_BYTES &&
+        memcmp(tail->bytes, zeros, TAR_END_BYTES) == 0)
+        return 0;
+    return cut_off(err, "a tar archive ends with two empty blocks");
+}
+
+/* Its check sum and length are right, and so is the end of the tar in it. What unpacks to more than
+ * most is refused for that by the reader. */
+static int check_gzip(struct str bytes, uint64_t most, struct err *err)
+{
+    z_stream stream = { .next_in = (unsigned char *)(uintptr_t)bytes.p,
+                        .avail_in = (unsigned)bytes.n };
+    AUTO_TEXT piece = alloc_zero(1, PIECE);
+    struct tail tail = { .n = 0 };
+    uint64_t total = 0;
+    int r;
+
+    BUG_IF(inflateInit2(&stream, MAX_WBITS + 16) != Z_OK);
+    do {
+        stream.next_out = (unsigned char *)piece;
+        stream.avail_out = PIECE;
+        r = inflate(&stream, Z_NO_FLUSH);
+        tail_add(&tail, str_of(piece, PIECE - stream.avail_out));
+        total += PIECE - stream.avail_out;
+        /* Some programs write several streams one after the other. */
+        if (r == Z_STREAM_END && stream.avail_in > 1 && stream.next_in[0] == 0x1f)
+            r = inflateReset(&stream);
+    } while (r == Z_OK && total <= most);
+    inflateEnd(&stream);
+    if (total > most)
+        return 0;
+    if (r == Z_BUF_ERROR)
+        return cut_off(err, "its gzip stream does not end");
+    if (r != Z_STREAM_END)
+        return err_set(err, ERR_BAD_REQUEST, "its gzip stream is damaged");
+    return check_tar_end(&tail, total, err);
+}
+
+/* libarchive reads what there is of an archive and calls that its end. */
+static int check_whole(struct str bytes, const struct archive_limits *limits, struct err *err)
+{
+    struct tail tail = { .n = 0 };
+
+    if (str_starts(bytes, STR("PK")))
+        return is_zip_whole(bytes) ? 0 : cut_off(err, "a zip archive ends with its directory");
+    if (str_starts(bytes, STR("\x1f\x8b")))
+        return check_gzip(bytes, unpacked_most(limits), err);
+    tail_add(&tail, bytes);
+    return bytes.n >= 512 && memcmp(bytes.p + 257, "ustar", 5) == 0
+               ? check_tar_end(&tail, bytes.n, err)
+               : 0;
 }
 
 int archive_read(struct str bytes, const struct archive_limits *limits, struct arena *arena,
@@ -115,7 +220,8 @@ int archive_read(struct str bytes, const struct archive_limits *limits, struct a
     AUTO_COLLECT collect;
 
     collect_init(&collect, limits, arena);
-    if (unpack_open(bytes, &unpack, err) < 0 || read_entries(&collect, unpack, err) < 0 ||
+    if (check_whole(bytes, &collect.limits, err) < 0 || unpack_open(bytes, &unpack, err) < 0 ||
+        read_entries(&collect, unpack, err) < 0 ||
         collect_end(&collect, ret_entries, ret_count, err) < 0)
         return err_wrap(err, "read archive");
     return 0;

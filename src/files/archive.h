@@ -29,7 +29,9 @@ struct archive_limits {
 /* These block, for as long as unpacking the limits takes: any thread.
  *
  * tar (also gzip) or zip in memory. Refused: links, devices, paths that leave, two entries of one
- * path, encryption, more than the limits (before it is unpacked, so a bomb costs nothing). */
+ * path, encryption, more than the limits (before it is unpacked, so a bomb costs nothing), and what
+ * is cut off: a zip without its directory, a gzip without its end, a tar without its last blocks.
+ */
 int archive_read(struct str bytes, const struct archive_limits *limits, struct arena *arena,
                  struct archive_entry **ret_entries, size_t *ret_count, struct err *err);
 /* The same of a folder on disk; links are refused, hidden files are left out. */

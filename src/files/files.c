@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/utf8.h"
+#include "change/taint.h"
 #include "files/files_int.h"
 #include "files/view_int.h"
 
@@ -228,7 +229,7 @@ static int check_write(const struct file_write *write, struct arena *arena, stru
                        STR_ARG(write->path));
     if (check_text("author", write->author, FILE_WORD_MAX, err) < 0 ||
         check_text("type", write->type, FILE_WORD_MAX, err) < 0 ||
-        check_text("taint", write->taint, FILE_WORD_MAX, err) < 0 ||
+        check_text("taint", write->taint, TAINT_MAX, err) < 0 ||
         check_text("inbox id", write->inbox_id, FILE_WORD_MAX, err) < 0 ||
         check_text("operation id", write->operation_id, FILE_WORD_MAX, err) < 0)
         return -1;
@@ -332,7 +333,7 @@ static int store(struct files *files, const struct store_change *change, const s
         .author = write->author,
         .reason = write->reason,
         .inbox_id = write->inbox_id,
-        .taint = write->taint,
+        .taint = change->taint,
         .content = write->content,
     };
     if (write->remove) {
@@ -381,6 +382,20 @@ static int put(struct files *files, struct store_change *change, const struct fi
     return 1;
 }
 
+/* Where its text came from: as the writer says, and as any file says that had the same text, under
+ * whatever name and whoever brings it now. */
+static int find_taint(struct files *files, struct store_change *change, struct arena *arena,
+                      struct err *err)
+{
+    struct str known = STR_NONE;
+
+    if (change->hash && change->write->content.n &&
+        store_taint_of(files, change->hash, arena, &known, err) < 0)
+        return -1;
+    change->taint = taint_join(change->write->taint, known, arena);
+    return 0;
+}
+
 static int put_as(struct files *files, const struct file_write *write, const char *event,
                   struct arena *arena, struct file *ret_file, struct err *err)
 {
@@ -401,8 +416,11 @@ static int put_as(struct files *files, const struct file_write *write, const cha
         return -1;
     sha256_text(write->content, hash);
     change.hash = write->remove ? NULL : hash;
-    if (!is_same(write, &head, hash))
+    if (!is_same(write, &head, hash)) {
+        if (find_taint(files, &change, arena, err) < 0)
+            return -1;
         return put(files, &change, &head, arena, ret_file, err);
+    }
     if (keep_operation(files, &change, &head, err) < 0)
         return -1;
     *ret_file = head;

@@ -65,6 +65,10 @@ int store_page(struct files *files, struct str tree, struct str after, struct ar
 /* 1 some version of the file has this content. */
 int store_has_hash(struct files *files, int64_t file_n, const char *hash, struct err *err);
 
+/* Where the text of this hash came from, by all versions that there are of it. */
+int store_taint_of(struct files *files, const char *hash, struct arena *arena,
+                   struct str *ret_taint, struct err *err);
+
 struct store_event {
     int64_t file_n, version;
 };
@@ -78,6 +82,7 @@ struct store_change {
     const char *type; /* of the event */
     struct str content_type;
     const char *hash; /* NULL: removed */
+    struct str taint; /* of the content */
     int64_t now;
 };
 /* The row of the file: made (before->n 0) or moved on from before->version; version_conflict when

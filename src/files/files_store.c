@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "change/taint.h"
 #include "db/db.h"
 #include "files/files_int.h"
 
@@ -284,6 +285,27 @@ int store_in_the_way(struct files *files, struct str tree, struct str folded, st
 
 /* ---- writing ---- */
 
+int store_taint_of(struct files *files, const char *hash, struct arena *arena,
+                   struct str *ret_taint, struct err *err)
+{
+    struct str taint = STR_NONE;
+    AUTO(stmt) q = NULL;
+    int r;
+
+    if (db_prepare(domain_db(files->domain),
+                   SQL("SELECT DISTINCT taint FROM file_versions"
+                       " WHERE hash = ? AND taint IS NOT NULL"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_text(q, hash);
+    while ((r = stmt_step(q, err)) == 1)
+        taint = taint_join(taint, arena_str(arena, stmt_str(q, "taint")), arena);
+    if (r < 0)
+        return -1;
+    *ret_taint = taint;
+    return 0;
+}
+
 int store_operation(struct files *files, struct str operation_id, struct store_event *ret_event,
                     struct err *err)
 {
@@ -398,7 +420,7 @@ int store_add_version(struct files *files, const struct store_change *change,
     stmt_bind_i64(q, after->size);
     stmt_bind_str(q, write->author);
     stmt_bind_str(q, write->reason.p ? write->reason : STR(""));
-    stmt_bind_some_str(q, write->taint);
+    stmt_bind_some_str(q, change->taint);
     stmt_bind_some_str(q, write->inbox_id);
     stmt_bind_some_i64(q, write->run_n);
     stmt_bind_i64(q, change->now);

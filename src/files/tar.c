@@ -14,16 +14,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "files/tar_int.h"
 
-#define BLOCK      512
 #define COPY_BYTES (64 * 1024)
 #define OCTAL_MAX  077777777777LL /* what eleven octal digits hold: 8 GiB */
-
-struct header {
-    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100];
-    char magic[6], version[2], user[32], group[32], major[8], minor[8], prefix[155], pad[12];
-};
-_Static_assert(sizeof(struct header) == BLOCK, "a tar header is one block");
 
 static int write_all(const struct tar *tar, const char *bytes, size_t n, struct err *err)
 {
@@ -46,7 +40,8 @@ static void put_size(char out[12], int64_t size)
     out[0] = (char)0x80;
 }
 
-static int put_header(const struct tar *tar, struct header *header, int64_t size, struct err *err)
+static int put_header(const struct tar *tar, struct tar_header *header, int64_t size,
+                      struct err *err)
 {
     const unsigned char *bytes = (const unsigned char *)header;
     unsigned sum = 0;
@@ -60,21 +55,21 @@ static int put_header(const struct tar *tar, struct header *header, int64_t size
              (long long)(tar->mtime_s < 0 || tar->mtime_s > OCTAL_MAX ? 0 : tar->mtime_s));
     /* The sum counts its own field as spaces. */
     memset(header->checksum, ' ', sizeof(header->checksum));
-    for (size_t i = 0; i < BLOCK; i++)
+    for (size_t i = 0; i < TAR_BLOCK; i++)
         sum += bytes[i];
     snprintf(header->checksum, sizeof(header->checksum), "%06o", sum);
-    return write_all(tar, (const char *)header, BLOCK, err);
+    return write_all(tar, (const char *)header, TAR_BLOCK, err);
 }
 
 static int pad(const struct tar *tar, int64_t size, struct err *err)
 {
-    static const char zeros[BLOCK];
-    size_t over = (size_t)(size % BLOCK);
+    static const char zeros[TAR_BLOCK];
+    size_t over = (size_t)(size % TAR_BLOCK);
 
-    return over ? write_all(tar, zeros, BLOCK - over, err) : 0;
+    return over ? write_all(tar, zeros, TAR_BLOCK - over, err) : 0;
 }
 
-static int put_small(const struct tar *tar, struct header *header, struct str bytes,
+static int put_small(const struct tar *tar, struct tar_header *header, struct str bytes,
                      struct err *err)
 {
     if (put_header(tar, header, (int64_t)bytes.n, err) < 0 ||
@@ -86,7 +81,7 @@ static int put_small(const struct tar *tar, struct header *header, struct str by
 /* "LENGTH path=NAME\n", where LENGTH counts its own digits too. */
 static int add_long_name(const struct tar *tar, const char *name, struct err *err)
 {
-    struct header header = { .type = 'x', .name = "PaxHeader", .mode = "0000600" };
+    struct tar_header header = { .type = 'x', .name = "PaxHeader", .mode = "0000600" };
     size_t n = strlen(name) + sizeof(" path=\n") - 1, digits = 1;
     char record[TAR_NAME_MAX + 32];
 
@@ -99,7 +94,7 @@ static int add_long_name(const struct tar *tar, const char *name, struct err *er
 static int add_header(const struct tar *tar, const char *name, int64_t size, bool executable,
                       struct err *err)
 {
-    struct header header = { .type = '0' };
+    struct tar_header header = { .type = '0' };
     size_t n = strlen(name);
 
     BUG_IF(n > TAR_NAME_MAX);
@@ -175,7 +170,7 @@ int tar_add_file(const struct tar *tar, const char *name, const char *path, char
 
 int tar_end(const struct tar *tar, struct err *err)
 {
-    static const char zeros[2 * BLOCK];
+    static const char zeros[2 * TAR_BLOCK];
 
     return write_all(tar, zeros, sizeof(zeros), err);
 }

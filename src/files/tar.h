@@ -1,5 +1,6 @@
 /* Writing a tar archive (POSIX ustar), so that a backup or an agent is one file which every system
- * unpacks. A name that is too long for a header goes into a pax record before it.
+ * unpacks. A name that is too long for a header goes into a pax record before it. And reading the
+ * backups among them, which may be larger than memory; archives of others are read by archive.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,5 +36,18 @@ int tar_add_member(const struct tar *tar, const char *name, struct str bytes, bo
 int tar_add_file(const struct tar *tar, const char *name, const char *path, char *sha256,
                  struct err *err);
 int tar_end(const struct tar *tar, struct err *err);
+
+struct tar_entry {
+    char name[100];
+    int64_t size;
+    int64_t left; /* of its bytes, unread */
+};
+
+/* The next file, after all of the one before was read: 1, or 0 at the end; integrity_failed for an
+ * archive that is cut off, damaged, or has more than plain files with short names. */
+int tar_next(int fd, struct tar_entry *ret_entry, struct err *err);
+/* Its next bytes; *ret_n is 0 at its end. */
+int tar_read(int fd, struct tar_entry *entry, char *out, size_t room, size_t *ret_n,
+             struct err *err);
 
 #endif

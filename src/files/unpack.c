@@ -20,7 +20,7 @@
     X(archive_read_free)                                                                           \
     X(archive_read_support_filter_gzip)                                                            \
     X(archive_read_support_format_tar)                                                             \
-    X(archive_read_support_format_zip)                                                             \
+    X(archive_read_support_format_zip_seekable)                                                    \
     X(archive_read_open_memory)                                                                    \
     X(archive_read_next_header)                                                                    \
     X(archive_read_data)                                                                           \
@@ -93,7 +93,8 @@ int unpack_open(struct str bytes, struct unpack **ret_unpack, struct err *err)
     BUG_IF(!unpack->archive);
     lib.archive_read_support_filter_gzip(unpack->archive);
     lib.archive_read_support_format_tar(unpack->archive);
-    lib.archive_read_support_format_zip(unpack->archive);
+    /* By its directory at the end; the other reader takes what comes before one that is missing. */
+    lib.archive_read_support_format_zip_seekable(unpack->archive);
     before = enter();
     r = lib.archive_read_open_memory(unpack->archive, bytes.p, bytes.n);
     uselocale(before);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "change/taint.h"
 #include "files/view_int.h"
 
 #define MISSING_MS 1500
@@ -61,6 +62,25 @@ static void chore(struct view *view, const char *tree, struct str path, bool kee
 
 /* ---- a person's versions ---- */
 
+/* A file that was renamed and edited before anybody looked has another path and another content; it
+ * is the same file on disk. Adds where the text of that one came from. */
+static int taint_of_renamed(struct view *view, struct view_tree *tree,
+                            const struct view_found *found, struct arena *arena, struct str *taint,
+                            struct err *err)
+{
+    map_each (&tree->seen, entry) {
+        const struct view_seen *seen = entry->value;
+        struct file head;
+
+        if (found->staged || seen->stat.ino != found->stat.ino || str_eq(entry->key, found->path))
+            continue;
+        if (head_of(view, str_from(tree->name), entry->key, arena, &head, err) < 0)
+            return -1;
+        *taint = taint_join(*taint, head.taint, arena);
+    }
+    return 0;
+}
+
 /* One unit. found: the content; NULL: the file was removed. */
 static int put_human(struct view *view, struct view_tree *tree, struct str path,
                      const struct view_found *found, const struct file *head, struct arena *arena,
@@ -81,6 +101,8 @@ static int put_human(struct view *view, struct view_tree *tree, struct str path,
         write.content = found->content;
     if (found && !head->deleted)
         write.taint = head->taint; /* an edit does not vouch for the rest */
+    if (found && taint_of_renamed(view, tree, found, arena, &write.taint, err) < 0)
+        return -1;
     if (found && view->files->admits && view->files->admits(write.tree, path, err) < 0)
         return -1;
     if (loop_unit_begin(view->loop, view->files->domain, err) < 0)

@@ -81,7 +81,7 @@ static void fire(struct loop_timer *timer)
     int r = find_catch_up(find, &err);
 
     find->armed = false;
-    if (r < 0)
+    if (r < 0 && loop_is_healthy(find->config.loop))
         LOG_WARN("find", "the index stays behind", LOG_ERR(&err));
     else if (r > 0)
         arm(find, MORE_MS);

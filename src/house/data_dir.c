@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/known_dirs.h"
 #include "base/limits.h"
 #include "base/rand.h"
 #include "base/str.h"
@@ -124,6 +125,9 @@ int data_dir_prepare(const char *path, struct err *err)
     if ((st.st_mode & 077) != 0 && chmod(path, 0700) < 0)
         return err_set(err, ERR_BAD_REQUEST, "data directory %s: close it to others: %s", path,
                        strerror(errno));
+    /* For the sandboxes of every daemon of this user. Where it can't be noted, at least ours knows.
+     */
+    known_dirs_add(path, NULL);
     return 0;
 }
 

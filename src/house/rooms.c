@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "house/data_dir.h"
 #include "memory/edit.h"
 #include "run/program.h"
@@ -30,6 +31,19 @@ static int open_policy(struct rooms *rooms, const char *data_dir, struct err *er
     sha256_text(buf_str(&text), rooms->policy_hash);
     rooms->policy_text = arena_str(&rooms->arena, buf_str(&text));
     return bp_policy_load(path, &rooms->policy, err);
+}
+
+/* A policy under which a run could hang is refused before a run meets it. */
+static int check_policy(const struct bp_program *program, const char *data_dir, struct err *err)
+{
+    int r = run_policy_check(program, err);
+
+    if (r < 0)
+        return err_wrap(err, "%s/policy.yaml", data_dir);
+    if (r == 0)
+        LOG_WARN("house", "the policy is too large to prove at the start that every run can end; "
+                          "dormouse verify takes the time");
+    return 0;
 }
 
 /* Of those who share a database each has counters of its own. */
@@ -62,17 +76,19 @@ static void open_desk(struct rooms *rooms, const struct rooms_config *config)
 /* What agents may not read does not wake them either; nor does what Dormouse itself writes. */
 static struct folder_rules unwatched(struct rooms *rooms, const struct rooms_config *config)
 {
-    const char *const *denied = config->sandbox.deny_read;
+    const struct config_list *denied = &rooms->config->sandbox_deny_read;
     const char **all;
-    size_t n = 0;
+    size_t n = denied->n;
+    AUTO_TEXT usual = NULL;
 
-    while (denied && denied[n])
-        n++;
-    all = ARENA_NEW_N(&rooms->arena, const char *, n + 1);
+    all = ARENA_NEW_N(&rooms->arena, const char *, n + 2);
     for (size_t i = 0; i < n; i++)
-        all[i] = denied[i];
-    all[n] = config->data_dir;
-    return (struct folder_rules){ all, n + 1 };
+        all[i] = denied->items[i];
+    all[n++] = config->data_dir;
+    /* Another house's files are no more an agent's business than this one's. */
+    if (data_dir_resolve(NULL, &usual, NULL) == 0)
+        all[n++] = arena_text(&rooms->arena, usual);
+    return (struct folder_rules){ .denied = all, .count = n, .base = rooms->cwd };
 }
 
 static int open_waker(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -166,12 +182,13 @@ static int open_skills(struct rooms *rooms, const struct rooms_config *config, s
     return skills_new(&how, &rooms->skills, err);
 }
 
-static int tell_more(void *arg, const struct agent *agent, struct buf *out, struct err *err)
+static int tell_more(void *arg, const struct agent *agent, struct buf *out, struct arena *arena,
+                     struct str *ret_taint, struct err *err)
 {
     struct rooms *rooms = arg;
 
     desk_tell(agent, out);
-    return skills_prompt(rooms->skills, agent, out, err);
+    return skills_prompt(rooms->skills, agent, out, arena, ret_taint, err);
 }
 
 /* Somebody to talk to from the first start; and the wizard, so that it can be spoken to by its id,
@@ -189,6 +206,64 @@ static int ensure_agents(struct rooms *rooms, const struct rooms_config *config,
     if (loop_unit_end(config->loop, r >= 0, r >= 0 ? err : NULL) < 0)
         return -1;
     return r < 0 ? -1 : 0;
+}
+
+/* ---- what a run may do ---- */
+
+static const char *const *copy_list(const struct config_list *list, struct arena *arena)
+{
+    const char **copy = ARENA_NEW_N(arena, const char *, list->n + 1);
+
+    for (size_t i = 0; i < list->n; i++)
+        copy[i] = arena_text(arena, list->items[i]);
+    return copy;
+}
+
+void rooms_sandbox(const struct config *config, const char *data_dir, struct arena *arena,
+                   struct sandbox_spec *spec)
+{
+    *spec = (struct sandbox_spec){
+        .cwd = spec->cwd,
+        .data_dir = data_dir,
+        .allow_write = copy_list(&config->sandbox_allow_write, arena),
+        .deny_read = copy_list(&config->sandbox_deny_read, arena),
+        .allow_domains = copy_list(&config->sandbox_allowed_domains, arena),
+        .allow_unix_sockets = copy_list(&config->sandbox_unix_sockets, arena),
+        .allow_home = config->sandbox_allow_home,
+        .time_limit_ms = config->sandbox_timeout_ms,
+        .memory_bytes = (uint64_t)config->sandbox_memory_bytes,
+        .processes = (uint64_t)config->sandbox_processes,
+        .disk_bytes = (uint64_t)config->sandbox_disk_bytes,
+        .files = (uint64_t)config->sandbox_files,
+        .off = !config->sandbox_enabled,
+    };
+}
+
+static void fill_budget(const struct config *config, struct budget_limits *limits)
+{
+    *limits = (struct budget_limits){
+        .agent = { .tokens = config->budget_tokens_per_day,
+                   .cost = (int64_t)(config->budget_cost_per_day * 1e6),
+                   .tool_calls = config->budget_tool_calls_per_day },
+        .all = { .tokens = config->budget_all_tokens_per_day,
+                 .cost = (int64_t)(config->budget_all_cost_per_day * 1e6),
+                 .tool_calls = config->budget_all_tool_calls_per_day },
+    };
+}
+
+/* By the files that are there now: the settings were read when the daemon started. */
+static int bounds_for(void *arg, const char *cwd, struct arena *arena, struct run_bounds *bounds,
+                      struct err *err)
+{
+    const struct rooms *rooms = arg;
+    AUTO(config) config = NULL;
+
+    if (config_for_dir(rooms->config, rooms->data_dir, cwd, &config, NULL, err) < 0)
+        return -1;
+    rooms_sandbox(config, rooms->data_dir, arena, &bounds->sandbox);
+    bounds->sandbox.resolved = true;
+    fill_budget(config, &bounds->budget);
+    return 0;
 }
 
 static int open_runner(struct rooms *rooms, const struct rooms_config *config, struct err *err)
@@ -210,16 +285,20 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
         .default_model = config->agent_model,
         .default_cwd = rooms->cwd,
         .files = rooms->files,
-        .sandbox = config->sandbox,
+        .bounds = bounds_for,
+        .bounds_arg = rooms,
     };
 
     if (rooms->policy && run_program_with_policy(rooms->policy, &rooms->arena, &program, err) < 0)
+        return -1;
+    if (program != &run_program && check_policy(program, config->data_dir, err) < 0)
         return -1;
     bed.program = rooms->policy ? program : NULL;
     runner.program = program;
     if (program != &run_program)
         runner.policy_text = rooms->policy_text;
-    runner.sandbox.data_dir = config->data_dir;
+    rooms_sandbox(rooms->config, config->data_dir, &rooms->arena, &runner.sandbox);
+    fill_budget(rooms->config, &runner.budget);
     if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;
     open_desk(rooms, config);
@@ -237,9 +316,42 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     return 0;
 }
 
+/* One line when a domain stops taking writes, one when it takes them again. */
+static void health_changed(struct domain *domain, enum domain_health health, const struct err *why,
+                           void *arg)
+{
+    static const char *const says[] = {
+        [DOMAIN_OK] = "the store takes writes again",
+        [DOMAIN_AWAY] = "the database server can't be reached; it is tried again until it can",
+        [DOMAIN_READ_ONLY] = "a write failed; until one succeeds there is only reading",
+        [DOMAIN_LOST] = "a sync failed; the next start finds out what was saved",
+    };
+    struct rooms *rooms = arg;
+
+    if (health == DOMAIN_OK)
+        LOG_INFO("store", says[health], LOG_TEXT("domain", domain_name(domain)));
+    else if (why)
+        LOG_WARN("store", says[health], LOG_TEXT("domain", domain_name(domain)), LOG_ERR(why));
+    else
+        LOG_WARN("store", says[health], LOG_TEXT("domain", domain_name(domain)));
+    if (!loop_is_healthy(rooms->loop))
+        return;
+    if (rooms->runner)
+        runner_look_again(rooms->runner);
+    if (rooms->waker)
+        waker_look(rooms->waker);
+}
+
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err)
 {
     rooms->loop = config->loop;
+    loop_on_health(config->loop, health_changed, rooms);
+    rooms->config = config->config;
+    if (!rooms->config && config_builtin(&rooms->builtin, err) < 0)
+        return -1;
+    if (!rooms->config)
+        rooms->config = rooms->builtin;
+    rooms->data_dir = config->data_dir;
     find_cwd(rooms, config->cwd);
     if (open_change(rooms, config, err) < 0)
         return -1;
@@ -255,6 +367,8 @@ int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct er
 
 void rooms_stop(struct rooms *rooms)
 {
+    if (rooms->loop)
+        loop_on_health(rooms->loop, NULL, NULL);
     if (rooms->waker)
         waker_stop(rooms->waker);
     if (rooms->runner)
@@ -286,6 +400,7 @@ void rooms_release(struct rooms *rooms)
     kill_switches_free(rooms->kill);
     skills_free(rooms->skills);
     change_free(rooms->change);
+    config_free(rooms->builtin);
     arena_release(&rooms->arena);
     *rooms = ROOMS_INIT;
 }

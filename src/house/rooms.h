@@ -11,6 +11,7 @@
 #include "bp/policy.h"
 #include "builder/builder.h"
 #include "change/change.h"
+#include "config/config.h"
 #include "connect/connect.h"
 #include "desk/desk.h"
 #include "files/files.h"
@@ -41,7 +42,8 @@ struct rooms_config {
     const char *cwd;               /* NULL: this process's */
     const char *skills_root;       /* shared skills; NULL: only the bundled ones */
     const char *const *skill_keys; /* whose signatures of skills are believed; NULL: nobody's */
-    struct sandbox_spec sandbox;   /* without data_dir, which is filled in */
+    const struct config *config; /* the sandbox; NULL: what is built in. Directories' files tighten
+                                    it for each run */
     /* As in struct waker_config; 0: what it takes then. */
     int64_t cooldown_ms;
     unsigned runs_per_hour, max_flights;
@@ -50,6 +52,9 @@ struct rooms_config {
 
 struct rooms {
     struct loop *loop;
+    const struct config *config;
+    struct config *builtin; /* when none was given */
+    const char *data_dir;
     struct change *change;
     struct journal *journal;
     struct files *files;
@@ -70,6 +75,11 @@ struct rooms {
 };
 
 #define ROOMS_INIT ((struct rooms){ .arena = ARENA_INIT })
+
+/* What every sandbox is told by the configuration: places, hosts, all limits. Keeps spec->cwd;
+ * texts go to the arena, data_dir is borrowed. */
+void rooms_sandbox(const struct config *config, const char *data_dir, struct arena *arena,
+                   struct sandbox_spec *spec);
 
 /* Runs that were under way go on with the loop's first ticks. What was opened before a failure is
  * ended by rooms_stop() and rooms_release(). */

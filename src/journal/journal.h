@@ -99,6 +99,7 @@ struct journal_author {
     struct str agent_id;     /* of an agent */
     struct str operation_id; /* done once however often it is asked; empty: not remembered */
     struct str operation;    /* what it was: "create_task" */
+    struct str taint;        /* of the texts that it brings (change/taint.h); empty: its own */
     struct str arguments_hash;
 };
 struct journal_write;
@@ -126,6 +127,9 @@ int journal_remove(struct journal_write *write, enum record_type type, struct st
 /* Undo of that, with what went along. */
 int journal_restore(struct journal_write *write, enum record_type type, struct str id,
                     struct err *err);
+/* Texts of this record go into what is created next; NULL: that is over. They bring along where
+ * they came from. */
+void journal_copies(struct journal_write *write, const struct record *from);
 struct arena *journal_arena(struct journal_write *write);
 struct journal *journal_of(struct journal_write *write);
 /* What it has changed so far. */

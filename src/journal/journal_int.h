@@ -31,7 +31,8 @@ struct journal_write {
     struct journal_author author;
     struct change_batch batch;
     int64_t now;
-    bool revives; /* a new record may take the place of a deleted one that has its id */
+    struct str copied; /* taint of what is copied now (journal_copies) */
+    bool revives;      /* a new record may take the place of a deleted one that has its id */
 };
 
 /* Of a name as people type it, before it is looked at. */
@@ -113,6 +114,9 @@ int record_put(struct journal_write *write, struct record *record, const struct 
 /* The same, last changed when it says it was. */
 int record_put_as_it_is(struct journal_write *write, struct record *record,
                         const struct record *before, struct err *err);
+/* Where its texts came from, before it is stored (provenance.c). */
+void record_set_provenance(struct journal_write *write, struct record *record,
+                           const struct record *before);
 /* What a new record has that gives nothing. */
 void record_set_initial(struct record *record, int64_t now);
 /* schema_violation names what a new record must give and does not. */

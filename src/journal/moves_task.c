@@ -4,6 +4,7 @@
  */
 #include "base/json.h"
 #include "base/map.h"
+#include "change/taint.h"
 #include "journal/journal_int.h"
 #include "journal/moves.h"
 
@@ -212,8 +213,11 @@ static int carry_list(struct journal_write *write, const struct record *list,
         return (int)n;
     add_str(fields, "taskId", task->id);
     add_str(fields, "title", record_str(list, "title"));
-    if (journal_create(write, RECORD_CHECKLIST, STR_NONE, fields, &copy, err) < 0 ||
-        checklist_move(write, ids, n, list->id, copy.id, false, err) < 0)
+    journal_copies(write, list);
+    if (journal_create(write, RECORD_CHECKLIST, STR_NONE, fields, &copy, err) < 0)
+        return -1;
+    journal_copies(write, NULL);
+    if (checklist_move(write, ids, n, list->id, copy.id, false, err) < 0)
         return -1;
     return (int)n;
 }
@@ -292,17 +296,20 @@ static int make_follow_up(struct journal_write *write, const struct follow_up *h
                           const struct record *source, struct record *ret_task, struct err *err)
 {
     AUTO_JSON fields = json_object_new_object();
+    struct str before = record_str(source, "title");
+    struct str title = how->title.n ? how->title : task_title_after(before, write->arena);
+    int r;
 
-    add_str(fields, "title",
-            how->title.n ? how->title
-                         : task_title_after(record_str(source, "title"), write->arena));
+    add_str(fields, "title", title);
     add_str(fields, "priority", record_str(source, "priority"));
     if (record_get(source, "language")->set)
         add_str(fields, "language", record_str(source, "language"));
     if (how->keep_category_and_labels && record_get(source, "categoryId")->set)
         add_str(fields, "categoryId", record_str(source, "categoryId"));
-    if (journal_create(write, RECORD_TASK, STR_NONE, fields, ret_task, err) < 0 ||
-        link_tasks(write, ret_task->id, source->id, err) < 0)
+    journal_copies(write, taint_stays(before, title) ? source : NULL);
+    r = journal_create(write, RECORD_TASK, STR_NONE, fields, ret_task, err);
+    journal_copies(write, NULL);
+    if (r < 0 || link_tasks(write, ret_task->id, source->id, err) < 0)
         return -1;
     if (!how->keep_category_and_labels)
         return 0;

@@ -111,7 +111,10 @@ struct record {
     struct record_value v[RECORD_FIELDS_MAX]; /* in the order of record_fields() */
     int64_t created_at, updated_at, deleted_at, counter;
     struct str vector_clock;
+    struct str provenance; /* where its texts came from, as stored; empty: they are the person's */
 };
+/* Where any of its texts came from (change/taint.h); empty: they are the person's own. */
+struct str record_taint(const struct record *record, struct arena *arena);
 /* A field that is not there is a BUG. */
 const struct record_value *record_get(const struct record *record, const char *field);
 struct str record_str(const struct record *record, const char *field);

@@ -167,7 +167,7 @@ static int labels_of_set(struct journal *journal, const struct record *tasks, si
     places(&map, tasks, n);
     if (db_prepare(domain_db(journal->domain),
                    SQL("SELECT x.task_id, l.name, l.color, l.n, l.id, l.created_at, l.updated_at,"
-                       " l.deleted_at, l.vector_clock, l.counter FROM task_labels x"
+                       " l.deleted_at, l.vector_clock, l.counter, l.provenance FROM task_labels x"
                        " JOIN labels l ON l.id = x.label_id WHERE x.task_id IN " MARKS
                        " AND x.deleted_at IS NULL AND l.deleted_at IS NULL ORDER BY l.folded, l.n"),
                    &q, err) < 0)

@@ -84,6 +84,7 @@ void record_read(struct stmt *q, enum record_type type, struct arena *arena,
         .deleted_at = stmt_i64(q, "deleted_at"),
         .counter = stmt_i64(q, "counter"),
         .vector_clock = arena_str(arena, stmt_str(q, "vector_clock")),
+        .provenance = arena_str(arena, stmt_str(q, "provenance")),
     };
     for (size_t i = 0; i < n; i++)
         read_value(q, columns[i], &fields[i], arena, &ret_record->v[i]);
@@ -124,12 +125,13 @@ static const struct {
         { RECORD_SELECT(id) "WHERE id IN " MARKS },                                                \
         { "INSERT INTO " id##_TABLE " (" id##_FIELDS(RECORD_COLUMN)                                \
               id##_DERIVED(DERIVED) "created_at, updated_at, deleted_at, vector_clock, host_n, "   \
-                                    "counter, id) VALUES (" id##_FIELDS(MARK) id##_DERIVED(        \
-                                        DERIVED_MARK) "?, ?, ?, ?, ?, ?, ?) RETURNING n" },        \
+                                    "counter, provenance, id) VALUES (" id##_FIELDS(MARK)          \
+                                        id##_DERIVED(DERIVED_MARK) "?, ?, ?, ?, ?, ?, ?, ?)"       \
+                                                                   " RETURNING n" },               \
         { "UPDATE " id##_TABLE " SET " id##_FIELDS(SET)                                            \
               id##_DERIVED(DERIVED_SET) "created_at = ?, updated_at = ?, deleted_at = ?, "         \
                                         "vector_clock = ?, host_n = ?,"                            \
-                                        " counter = ? WHERE id = ?" },                             \
+                                        " counter = ?, provenance = ? WHERE id = ?" },             \
     },
                    RECORD_TYPES(X)
 #undef X
@@ -241,6 +243,7 @@ static void bind_record(struct stmt *q, struct journal *journal, const struct re
     stmt_bind_str(q, record->vector_clock);
     stmt_bind_i64(q, change_host_in(journal->change, journal->domain));
     stmt_bind_i64(q, record->counter);
+    stmt_bind_some_str(q, record->provenance);
     stmt_bind_str(q, record->id);
 }
 

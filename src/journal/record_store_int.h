@@ -25,7 +25,7 @@
 /* "SELECT title, ... FROM tasks ": what record_read() reads. */
 #define RECORD_SELECT(id)                                                                          \
     "SELECT " id##_FIELDS(RECORD_COLUMN) "n, id, created_at, updated_at, deleted_at,"              \
-                                         " vector_clock, counter FROM " id##_TABLE " "
+                                         " vector_clock, counter, provenance FROM " id##_TABLE " "
 
 /* The row that q stands on. */
 void record_read(struct stmt *q, enum record_type type, struct arena *arena,

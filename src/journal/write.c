@@ -174,6 +174,7 @@ int record_put(struct journal_write *write, struct record *record, const struct 
 int record_put_as_it_is(struct journal_write *write, struct record *record,
                         const struct record *before, struct err *err)
 {
+    record_set_provenance(write, record, before);
     record->counter = change_next(write->journal->change);
     if (clock_advanced(write, record->vector_clock, record->counter, &record->vector_clock, err) <
         0)

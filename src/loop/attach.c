@@ -16,6 +16,7 @@ static const struct tick_store_ops domain_store_ops = {
     .settle = domain_settle,
     .rollback_to = domain_rollback_to,
     .idle = domain_idle,
+    .mend = domain_mend,
 };
 
 void loop_attach(struct loop *loop, struct domain *domain)

@@ -121,6 +121,8 @@ int child_reap(pid_t pid, uint64_t stamp);
 #define CHILD_LAUNCHER "dormouse-launch"
 bool child_launcher_asked(int argc, char **argv);
 int child_launcher_main(int argc, char **argv);
+/* Where the executable lies that was copied into memory for this; false when there is none. */
+bool child_launcher_file(char *ret_path, size_t size);
 /* This one and no other, for programs without that main(); kept by pointer. NULL: look again. */
 void child_set_launcher(const char *path);
 

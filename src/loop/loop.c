@@ -23,10 +23,48 @@ static void idle_fire(struct loop_timer *timer)
         tick_idle(&loop->tick); /* what is open now is committed soon and starts the timer again */
 }
 
+/* ---- domains in trouble ---- */
+
+#define MEND_FIRST_MS 1000
+#define MEND_MAX_MS   30000
+#define MEND_CALM_MS  60000 /* trouble that is back sooner is the same: the pauses go on growing */
+
+static void mend_later(struct loop *loop)
+{
+    bool calm = clock_mono_ms(loop->clock) - loop->mended_ms > MEND_CALM_MS;
+
+    if (loop->mend_timer.heap_index != 0 || loop->stopping)
+        return;
+    if (loop->mend_pause_ms == 0 || (calm && loop->mended_ms))
+        loop->mend_pause_ms = MEND_FIRST_MS;
+    loop->mended_ms = 0;
+    loop_timer_start(loop, &loop->mend_timer, loop->mend_pause_ms);
+}
+
+/* The end of this tick tells who is healthy again, or starts the timer once more. */
+static void mend_fire(struct loop_timer *timer)
+{
+    struct loop *loop = CONTAINER(timer, struct loop, mend_timer);
+
+    loop->mend_pause_ms =
+        2 * loop->mend_pause_ms < MEND_MAX_MS ? 2 * loop->mend_pause_ms : MEND_MAX_MS;
+    tick_mend(&loop->tick);
+    loop_wake(loop);
+}
+
+static void watch_health(struct loop *loop)
+{
+    if (tick_is_sick(&loop->tick))
+        mend_later(loop);
+    else if (loop->mend_pause_ms && !loop->mended_ms)
+        loop->mended_ms = clock_mono_ms(loop->clock);
+}
+
 void loop_init(struct loop *loop, const struct loop_ops *ops, struct clock *clock)
 {
     *loop = (struct loop){ .ops = ops, .clock = clock };
     loop->idle_timer.fire = idle_fire;
+    loop->mend_timer.fire = mend_fire;
     loop->waiting_end = &loop->waiting;
     tick_init(&loop->tick);
 }
@@ -113,6 +151,20 @@ void loop_on_storage_failed(struct loop *loop,
     loop->tick.on_failed_arg = arg;
 }
 
+void loop_on_health(struct loop *loop,
+                    void (*fn)(struct domain *domain, enum domain_health health,
+                               const struct err *why, void *arg),
+                    void *arg)
+{
+    loop->tick.on_health = fn;
+    loop->tick.on_health_arg = arg;
+}
+
+bool loop_is_healthy(const struct loop *loop)
+{
+    return tick_is_healthy(&loop->tick);
+}
+
 int loop_unit_begin(struct loop *loop, struct domain *domain, struct err *err)
 {
     return tick_unit_begin(&loop->tick, domain, err);
@@ -153,8 +205,11 @@ void loop_end_tick(struct loop *loop)
     loop->woken = false;
     if (loop->stopping || loop->tick.lost)
         loop->last_ticks++;
-    if (!tick_end(&loop->tick))
+    if (!tick_end(&loop->tick)) {
+        watch_health(loop);
         return;
+    }
+    watch_health(loop);
     loop->worked_ms = clock_mono_ms(loop->clock);
     if (loop->idle_timer.heap_index == 0)
         loop_timer_start(loop, &loop->idle_timer, LOOP_IDLE_MS);

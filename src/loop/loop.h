@@ -68,6 +68,16 @@ void loop_on_storage_failed(struct loop *loop,
                             void (*fn)(struct domain *domain, const struct err *why, void *arg),
                             void *arg);
 
+/* Called once when a domain's health has changed: it takes no writes any more (why may be NULL), or
+ * it does again. The loop tries that itself, with growing pauses up to half a minute. Rooms that
+ * could not write stop trying while !loop_is_healthy(), and are woken from here. */
+void loop_on_health(struct loop *loop,
+                    void (*fn)(struct domain *domain, enum domain_health health,
+                               const struct err *why, void *arg),
+                    void *arg);
+/* Do all domains take writes, as far as is known? */
+bool loop_is_healthy(const struct loop *loop);
+
 /* Begins a unit that may write to domain (opens the tick's transaction at the first one).
  * Refused with storage_failed when the domain is not healthy. Units do not nest. */
 int loop_unit_begin(struct loop *loop, struct domain *domain, struct err *err);

@@ -36,6 +36,9 @@ struct loop {
     struct timers timers, alarms;
     struct loop_timer idle_timer;
     int64_t worked_ms; /* when something was last committed, monotonic */
+    struct loop_timer mend_timer;
+    int64_t mend_pause_ms; /* before the next try */
+    int64_t mended_ms;     /* when all domains were last found healthy again */
     bool woken;
     bool stopping;
     unsigned last_ticks; /* since stopping */

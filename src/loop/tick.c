@@ -101,10 +101,11 @@ static int check_writable(const struct tick_domain *d, struct err *err)
     }
     switch (d->ops->health(d->domain)) {
     case DOMAIN_OK:
+    case DOMAIN_AWAY: /* the engine tries to reach it */
         return 0;
     case DOMAIN_READ_ONLY:
         return err_set(err, ERR_STORAGE_FAILED,
-                       "an earlier write failed; only reading goes on until the next start");
+                       "an earlier write failed; only reading goes on until one succeeds");
     case DOMAIN_LOST:
         break;
     }
@@ -290,8 +291,21 @@ static void run_hooks(struct tick *tick)
 
 /* ---- the end of a tick ---- */
 
+/* A change is told once, whatever fails meanwhile. */
+static void tell_health(struct tick *tick, struct tick_domain *d)
+{
+    enum domain_health health = d->ops->health(d->domain);
+
+    if (health == d->told)
+        return;
+    d->told = health;
+    if (tick->on_health)
+        tick->on_health(d->domain, health, d->failed ? &d->why : NULL, tick->on_health_arg);
+}
+
 static void note_health(struct tick *tick, struct tick_domain *d)
 {
+    tell_health(tick, d);
     if (tick->lost || d->ops->health(d->domain) != DOMAIN_LOST)
         return;
     tick->lost = true;
@@ -381,6 +395,36 @@ bool tick_end(struct tick *tick)
     tick->count++;
     tick->ending = false;
     return any;
+}
+
+bool tick_is_healthy(const struct tick *tick)
+{
+    for (int i = 0; i < tick->domain_count; i++)
+        if (tick->domains[i].ops->health(tick->domains[i].domain) != DOMAIN_OK)
+            return false;
+    return true;
+}
+
+bool tick_is_sick(const struct tick *tick)
+{
+    for (int i = 0; i < tick->domain_count; i++) {
+        enum domain_health health = tick->domains[i].told;
+
+        if (health == DOMAIN_AWAY || health == DOMAIN_READ_ONLY)
+            return true;
+    }
+    return false;
+}
+
+void tick_mend(struct tick *tick)
+{
+    for (int i = 0; i < tick->domain_count; i++) {
+        struct tick_domain *d = &tick->domains[i];
+        struct err still = ERR_INIT; /* known: it was told when it began */
+
+        if (!d->open && d->ops->mend && d->told != DOMAIN_OK)
+            (void)d->ops->mend(d->domain, &still);
+    }
 }
 
 void tick_idle(struct tick *tick)

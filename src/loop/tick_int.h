@@ -23,6 +23,7 @@ struct tick_store_ops {
     int (*settle)(struct domain *domain, struct err *err);
     void (*rollback_to)(struct domain *domain);
     void (*idle)(struct domain *domain);
+    int (*mend)(struct domain *domain, struct err *err);
 };
 
 struct tick_domain {
@@ -34,6 +35,7 @@ struct tick_domain {
     bool failed;   /* of the tick that ends: its effects are dropped with why */
     bool worked;   /* committed something since its last housekeeping */
     unsigned kept; /* units of this transaction */
+    enum domain_health told;
     struct err why;
 };
 
@@ -52,6 +54,9 @@ struct tick {
     uint64_t count; /* ticks ended */
     void (*on_failed)(struct domain *domain, const struct err *why, void *arg);
     void *on_failed_arg;
+    void (*on_health)(struct domain *domain, enum domain_health health, const struct err *why,
+                      void *arg);
+    void *on_health_arg;
 };
 
 void tick_init(struct tick *tick);
@@ -72,6 +77,11 @@ bool tick_pending(const struct tick *tick);
 /* Commits, runs or drops the effects queued so far, runs the hooks. True when anything was
  * committed. */
 bool tick_end(struct tick *tick);
+bool tick_is_healthy(const struct tick *tick);
+/* A domain is read-only or away, and may be healthy again. */
+bool tick_is_sick(const struct tick *tick);
+/* Tries each of those. What came of it is told at the end of the tick. */
+void tick_mend(struct tick *tick);
 /* Housekeeping of the domains that committed something since the last time. */
 void tick_idle(struct tick *tick);
 

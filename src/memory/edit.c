@@ -11,9 +11,10 @@
 #include "base/diff.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "change/taint.h"
 
 #define REASON_MAX (4 * KIB)
-#define DIFF_MAX   (128 * KIB) /* of what is shown; the texts themselves are there in full */
+#define DIFF_MAX   (448 * KIB) /* all of it is shown; longer ones are refused */
 
 static const char *const operations[] = {
     [MEMORY_WRITE] = "write",
@@ -157,10 +158,12 @@ static int make_diff(const struct memory_edit *edit, struct arena *arena, struct
         return -1;
     diff_unified(&diff, p->exists ? name : NULL, edit->operation == MEMORY_DELETE ? NULL : name,
                  DIFF_CONTEXT, &out);
-    p->diff = arena_str(arena, utf8_truncate(buf_str(&out), out.n));
-    if (out.full)
-        p->diff = str_from(
-            arena_printf(arena, "%.*s\n[The difference is longer than this.]\n", STR_ARG(p->diff)));
+    if (out.full || p->current.n > DIFF_MAX)
+        return err_set(err, ERR_TOO_LARGE,
+                       "%s: the change is too long to be shown to a person (more than %d KB), so "
+                       "nobody could approve it",
+                       name, (int)(DIFF_MAX / KIB));
+    p->diff = arena_str(arena, buf_str(&out));
     return 0;
 }
 
@@ -217,7 +220,7 @@ int memory_prepare(struct files *files, const struct agent *agent, const struct 
         count_total(files, tree, &now, &p, err) < 0)
         return -1;
     if (edit->operation == MEMORY_APPEND)
-        p.taint = memory_taint_join(edit->taint, now.taint, arena);
+        p.taint = taint_join(edit->taint, now.taint, arena);
     else if (edit->operation == MEMORY_WRITE)
         p.taint = edit->taint;
     *ret_proposal = p;
@@ -271,45 +274,4 @@ int memory_apply(struct files *files, const struct agent *agent, const struct me
     if (memory_edit_check(edit, arena, err) < 0)
         return -1;
     return file_put(files, &write, arena, ret_file, err);
-}
-
-/* ---- where text came from ---- */
-
-static bool has_word(struct str list, struct str word)
-{
-    struct str one;
-
-    while (list.p && str_split(&list, ',', &one)) {
-        if (str_eq(one, word))
-            return true;
-    }
-    return false;
-}
-
-/* Both lists are in order, as everything that writes them keeps it. */
-struct str memory_taint_join(struct str a, struct str b, struct arena *arena)
-{
-    AUTO_BUF out = BUF_INIT(4 * KIB);
-    struct str *words = ARENA_NEW_N(arena, struct str, a.n + b.n + 2), one;
-    size_t n = 0;
-
-    for (struct str rest = a; rest.p && str_split(&rest, ',', &one);)
-        if (one.n)
-            words[n++] = one;
-    for (struct str rest = b; rest.p && str_split(&rest, ',', &one);)
-        if (one.n && !has_word(a, one))
-            words[n++] = one;
-    for (size_t i = 1; i < n; i++) {
-        for (size_t k = i; k > 0 && str_cmp(words[k - 1], words[k]) > 0; k--) {
-            one = words[k];
-            words[k] = words[k - 1];
-            words[k - 1] = one;
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (i && str_eq(words[i], words[i - 1]))
-            continue;
-        buf_printf(&out, "%s%.*s", out.n ? "," : "", STR_ARG(words[i]));
-    }
-    return arena_str(arena, buf_str(&out));
 }

@@ -96,7 +96,5 @@ struct str memory_seen_path(struct str store_path, struct arena *arena);
  * file; removed says that it was one until just now. */
 struct str memory_spelling(struct files *files, const struct agent *agent, struct str path,
                            bool removed, struct arena *arena);
-/* Two lists of where text came from as one: "file,web". */
-struct str memory_taint_join(struct str a, struct str b, struct arena *arena);
 
 #endif

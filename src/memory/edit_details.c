@@ -7,6 +7,7 @@
 #include "base/json_put.h"
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "change/taint.h"
 #include "memory/edit.h"
 
 #define MATCH_MAX 300 /* bytes of a match; its place says how long it is */
@@ -14,7 +15,7 @@
 /* What is there may be anything: a person put it there. */
 static void key_any(struct json_writer *w, const char *key, struct str text)
 {
-    AUTO_BUF clean = BUF_INIT(4 * LIMIT_MEMORY_FILE_BYTES);
+    AUTO_BUF clean = BUF_INIT(LIMIT_JSON_BYTES);
 
     if (utf8_valid(text)) {
         json_put_str(w, key, text);
@@ -27,7 +28,7 @@ static void key_any(struct json_writer *w, const char *key, struct str text)
 static void write_current(struct json_writer *w, const struct memory_proposal *p)
 {
     if (p->exists) {
-        key_any(w, "current_content", utf8_truncate(p->current, LIMIT_MEMORY_FILE_BYTES));
+        key_any(w, "current_content", p->current);
         return;
     }
     json_put_null(w, "current_content");
@@ -70,27 +71,10 @@ static void write_warnings(struct json_writer *w, const struct memory_edit *edit
                  LIMIT_MEMORY_FULL_BYTES / 1024);
         write_warning(w, text);
     }
-    if (p->taint.n || edit->taint.n) {
-        snprintf(text, sizeof(text), "Untrusted text was read before this was written: %.*s.",
-                 STR_ARG(str_take(p->taint.n ? p->taint : edit->taint, 100)));
-        write_warning(w, text);
-    }
     if (p->exists && !utf8_valid(p->current))
         write_warning(w, "The file that is there is not text; bytes are shown as \xEF\xBF\xBD.");
-    if (p->current.n > LIMIT_MEMORY_FILE_BYTES)
-        write_warning(w, "The file that is there is longer than what is shown of it.");
     if (edit->operation == MEMORY_WRITE && p->exists && str_eq(p->current, p->proposed))
         write_warning(w, "Nothing would change.");
-    json_write_array_end(w);
-}
-
-static void write_taint(struct json_writer *w, struct str taint)
-{
-    struct str one;
-
-    json_put_array(w, "taint");
-    while (taint.n && str_split(&taint, ',', &one))
-        json_write_str(w, one);
     json_write_array_end(w);
 }
 
@@ -107,7 +91,8 @@ void memory_details(const struct memory_edit *edit, const struct memory_proposal
     json_put_str(&w, "reason", edit->reason);
     write_flags(&w, proposal);
     write_warnings(&w, edit, proposal);
-    write_taint(&w, proposal->taint.n ? proposal->taint : edit->taint);
+    json_write_key(&w, "taint");
+    taint_write(&w, proposal->taint.n ? proposal->taint : edit->taint);
     key_any(&w, "diff", proposal->diff);
     json_put_i64(&w, "base_version", proposal->base);
     json_put_i64(&w, "total_bytes", proposal->total_after);

@@ -104,6 +104,8 @@ void message_digest(const struct message *message, uint8_t ret_digest[32])
         add_number(&digest, numbers[i]);
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         add_text(&digest, texts[i]);
+    if (message->thread_taint.n) /* older messages have none, and keep their digests */
+        add_text(&digest, message->thread_taint);
     sha256_add(&digest.hash, str_of((const char *)digest.held, digest.n));
     sha256_finish(&digest.hash, ret_digest);
 }

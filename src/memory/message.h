@@ -44,7 +44,10 @@ struct thread {
     int64_t message_count;
     int64_t tokens_total; /* of its messages, each as it counts in a prompt */
     int64_t created_at, updated_at;
-    int64_t deleted_at; /* 0: it is there */
+    int64_t deleted_at;      /* 0: it is there */
+    struct str taint;        /* of all that its prompts have held (change/taint.h) */
+    struct str taint_before; /* of messages from before each kept the thread's */
+    struct arena *arena;     /* that holds id and taint */
 };
 /* By id, made when absent (inside a unit); one that was deleted is there again: somebody speaks in
  * it. The arena holds the id. */
@@ -84,12 +87,13 @@ struct message {
     struct str changed_entity_ids, changed_tokens; /* JSON lists, or empty */
     struct str prompt_id, prompt_version, model_id;
     struct str trigger_source_id;
-    struct str taint; /* "file", "command", "web", "mcp" ...; empty: none */
+    struct str taint;        /* of its text, whoever wrote it down (change/taint.h); empty: none */
+    struct str thread_taint; /* of the thread up to and with this one; set by append */
 };
 
 /* Inside a unit: appends to the thread and moves its head in memory. Sets n, agent_n, thread_n,
- * prev_n, ordinal, tokens_total, and tokens_approx (when 0). O(1) whatever the thread's length.
- * too_large beyond MESSAGE_CONTENT_BYTES. */
+ * prev_n, ordinal, tokens_total, thread_taint, and tokens_approx (when 0). O(1) whatever the
+ * thread's length. too_large beyond MESSAGE_CONTENT_BYTES. */
 int message_append(struct domain *domain, struct change *change, struct thread *thread,
                    struct message *message, struct err *err);
 /* By row; integrity_failed when absent: something refers to it. */
@@ -104,10 +108,6 @@ int message_each_back(struct domain *domain, int64_t thread_n, int64_t before_n,
 int message_counter(struct domain *domain, int64_t n, int64_t host_n,
                     void (*fn)(void *arg, struct str id, int64_t counter), void *arg,
                     struct err *err);
-/* Where untrusted text of a thread came from, as far as its messages before the row before_n say
- * (0: all): "command,file". Empty: there is none. */
-int thread_taint(struct domain *domain, int64_t thread_n, int64_t before_n, struct arena *arena,
-                 struct str *ret_taint, struct err *err);
 /* Digest of everything that a message is (who, where, kind, content, metadata; not n): what a run's
  * log refers to. Of a message that was appended or read: append fills fields in. */
 void message_digest(const struct message *message, uint8_t ret_digest[32]);

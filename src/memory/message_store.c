@@ -8,6 +8,7 @@
  */
 #include "base/hash.h"
 #include "base/tokens.h"
+#include "change/taint.h"
 #include "db/db.h"
 #include "memory/message_int.h"
 
@@ -18,7 +19,8 @@
     " coalesce(m.content, p.content) AS content, m.tokens_approx, m.ordinal, m.tokens_total,"      \
     " m.action_type, m.tool_name, m.call_id, m.arguments_hash, m.scope_snapshot, m.operation_n,"   \
     " m.action_ref_n, m.status, m.error_code, m.error_message, m.changed_entity_ids,"              \
-    " m.changed_tokens, m.prompt_id, m.prompt_version, m.model_id, m.trigger_source_id, m.taint"   \
+    " m.changed_tokens, m.prompt_id, m.prompt_version, m.model_id, m.trigger_source_id, m.taint,"  \
+    " m.thread_taint"                                                                              \
     " FROM agent_messages m LEFT JOIN agent_message_payloads p ON p.n = m.content_entry_n "
 
 /* ---- writing ---- */
@@ -98,6 +100,7 @@ static void bind_metadata(struct stmt *q, const struct message *message)
     stmt_bind_some_str(q, message->prompt_version);
     stmt_bind_some_str(q, message->model_id);
     stmt_bind_some_str(q, message->taint);
+    stmt_bind_some_str(q, message->thread_taint);
 }
 
 static int insert_message(struct db *db, struct change *change, struct message *message,
@@ -105,15 +108,17 @@ static int insert_message(struct db *db, struct change *change, struct message *
 {
     AUTO(stmt) q = NULL;
 
-    if (db_prepare(db,
-                   SQL("INSERT INTO agent_messages (id, agent_n, thread_n, run_n, kind, created_at,"
-                       " prev_n, content, content_entry_n, tokens_approx, ordinal, tokens_total,"
-                       " host_n, counter, trigger_source_id, action_type, tool_name, call_id,"
-                       " operation_n, arguments_hash, scope_snapshot, action_ref_n, status,"
-                       " error_code, error_message, changed_entity_ids, changed_tokens, prompt_id,"
-                       " prompt_version, model_id, taint) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                       " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n"),
-                   &q, err) < 0)
+    if (db_prepare(
+            db,
+            SQL("INSERT INTO agent_messages (id, agent_n, thread_n, run_n, kind, created_at,"
+                " prev_n, content, content_entry_n, tokens_approx, ordinal, tokens_total,"
+                " host_n, counter, trigger_source_id, action_type, tool_name, call_id,"
+                " operation_n, arguments_hash, scope_snapshot, action_ref_n, status,"
+                " error_code, error_message, changed_entity_ids, changed_tokens, prompt_id,"
+                " prompt_version, model_id, taint, thread_taint) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "
+                "?, ?, ?,"
+                " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n"),
+            &q, err) < 0)
         return -1;
     message->counter = change_next(change);
     stmt_bind_str(q, message->id);
@@ -154,6 +159,7 @@ int message_append(struct domain *domain, struct change *change, struct thread *
         message->tokens_approx = tokens_estimate(message->content);
     message->ordinal = thread->message_count + 1;
     message->tokens_total = thread->tokens_total + message_weight(message->tokens_approx);
+    message->thread_taint = taint_join(thread->taint, message->taint, thread->arena);
     if (message->content.n > MESSAGE_INLINE_BYTES &&
         store_payload(db, change, message, &payload_n, err) < 0)
         return err_wrap(err, "keep a message's content");
@@ -162,6 +168,7 @@ int message_append(struct domain *domain, struct change *change, struct thread *
     thread->last_message_n = message->n;
     thread->message_count = message->ordinal;
     thread->tokens_total = message->tokens_total;
+    thread->taint = message->thread_taint;
     return 0;
 }
 
@@ -200,6 +207,7 @@ static void read_row(struct stmt *q, struct message *ret_message)
         .model_id = stmt_str(q, "model_id"),
         .trigger_source_id = stmt_str(q, "trigger_source_id"),
         .taint = stmt_str(q, "taint"),
+        .thread_taint = stmt_str(q, "thread_taint"),
     };
 }
 
@@ -221,7 +229,8 @@ static void message_copy(struct arena *arena, struct message *message)
                                   &message->prompt_version,
                                   &message->model_id,
                                   &message->trigger_source_id,
-                                  &message->taint };
+                                  &message->taint,
+                                  &message->thread_taint };
 
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (texts[i]->p)

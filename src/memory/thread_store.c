@@ -6,13 +6,14 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "change/taint.h"
 #include "db/db.h"
-#include "memory/edit.h"
 #include "memory/message.h"
 
 #define THREAD_SELECT                                                                              \
     "SELECT t.n, t.agent_n, t.id, t.created_at, t.updated_at, t.deleted_at, m.n AS n_now,"         \
-    " m.ordinal AS ordinal_now, m.tokens_total AS tokens_total_now,"                               \
+    " m.ordinal AS ordinal_now, m.tokens_total AS tokens_total_now, t.taint,"                      \
+    " m.thread_taint AS taint_now,"                                                                \
     " (SELECT max(e.seq) FROM run_events e WHERE e.thread_n = t.n AND e.seq IS NOT NULL)"          \
     " AS seq_now FROM threads t LEFT JOIN agent_messages m"                                        \
     " ON m.n = (SELECT max(l.n) FROM agent_messages l WHERE l.thread_n = t.n) "
@@ -30,7 +31,11 @@ static void read_row(struct stmt *q, struct arena *arena, struct thread *ret_thr
         .created_at = stmt_i64(q, "created_at"),
         .updated_at = stmt_i64(q, "updated_at"),
         .deleted_at = stmt_i64(q, "deleted_at"),
+        .taint = arena_str(arena, stmt_str(q, "taint_now")),
+        .taint_before = arena_str(arena, stmt_str(q, "taint")),
+        .arena = arena,
     };
+    ret_thread->taint = taint_join(ret_thread->taint, ret_thread->taint_before, arena);
 }
 
 int thread_find(struct domain *domain, struct str id, struct arena *arena,
@@ -130,26 +135,4 @@ int thread_save(struct domain *domain, const struct thread *thread, int64_t now_
     stmt_bind_i64(q, now_ms);
     stmt_bind_i64(q, thread->n);
     return stmt_run(q, err);
-}
-
-int thread_taint(struct domain *domain, int64_t thread_n, int64_t before_n, struct arena *arena,
-                 struct str *ret_taint, struct err *err)
-{
-    struct str taint = STR_NONE;
-    AUTO(stmt) q = NULL;
-    int r;
-
-    if (db_prepare(domain_db(domain),
-                   SQL("SELECT DISTINCT taint FROM agent_messages"
-                       " WHERE thread_n = ? AND taint IS NOT NULL AND n < ?"),
-                   &q, err) < 0)
-        return -1;
-    stmt_bind_i64(q, thread_n);
-    stmt_bind_i64(q, before_n ? before_n : INT64_MAX);
-    while ((r = stmt_step(q, err)) > 0)
-        taint = memory_taint_join(taint, arena_str(arena, stmt_str(q, "taint")), arena);
-    if (r < 0)
-        return -1;
-    *ret_taint = taint;
-    return 0;
 }

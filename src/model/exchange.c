@@ -1,8 +1,9 @@
 /* What a provider tells an exchange, collected into the reply.
  *
- * Providers speak of untrusted bytes from somewhere else; here they become valid UTF-8, bounded,
- * with calls that have unique ids, and counted. Whatever the provider does, the sink gets one
- * on_done: after model_cancel() it is always `cancelled`, after a cap was passed `too_large`.
+ * Providers speak of untrusted bytes from somewhere else; here they become valid UTF-8 without
+ * NUL, bounded, with calls that have unique ids, and counted. Whatever the provider does, the sink
+ * gets one on_done: after model_cancel() it is always `cancelled`, after a cap was passed
+ * `too_large`.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -149,16 +150,34 @@ static int check_key(struct model_exchange *x, struct str all, size_t from)
     return -1;
 }
 
+/* What no table holds as text: broken UTF-8, and NUL. */
+static bool is_clean(struct str text)
+{
+    return utf8_valid(text) && str_find_char(text, '\0') < 0;
+}
+
+/* Appends text with U+FFFD in place of what is not clean. */
+static void add_clean(struct buf *out, struct str text)
+{
+    struct str part;
+
+    for (bool first = true; str_split(&text, '\0', &part); first = false) {
+        if (!first)
+            buf_add_text(out, "\xEF\xBF\xBD");
+        utf8_sanitise(part, out);
+    }
+}
+
 /* Collects and hands over text that is complete: what is invalid now stays so. */
 static int hand_over(struct model_exchange *x, enum model_delta kind, struct str text)
 {
     struct model_exchange_core *core = x->core;
     struct collected *to = text_of(x, kind);
 
-    if (!utf8_valid(text)) {
+    if (!is_clean(text)) {
         AUTO_BUF fixed = BUF_INIT(core->mended.max);
 
-        utf8_sanitise(text, &fixed);
+        add_clean(&fixed, text);
         return hand_over(x, kind, buf_str(&fixed));
     }
     if (buf_add_str(&to->all, text) < 0)
@@ -259,9 +278,9 @@ static struct str clean(struct model_exchange *x, struct str text, size_t max)
     AUTO_BUF out = BUF_INIT(3 * max + 16);
 
     text = str_take(text, text.n < max ? text.n : max);
-    if (utf8_valid(text))
+    if (is_clean(text))
         return arena_str(&x->arena, text);
-    utf8_sanitise(text, &out);
+    add_clean(&out, text);
     return arena_str(&x->arena, buf_str(&out));
 }
 

@@ -89,7 +89,8 @@ enum model_stop {
     MODEL_STOP_FILTER, /* the provider's content filter; text is what came before */
 };
 
-/* Valid during the callback. Text is valid UTF-8 whatever was received. */
+/* Valid during the callback. Every text is valid UTF-8 without NUL, whatever was
+ * received. */
 struct model_reply {
     struct str text, thinking, opaque;
     const struct model_call *calls;

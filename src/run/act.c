@@ -26,15 +26,17 @@ void run_call_release(struct run_call *call)
 int run_hand_take(struct run_call *call, struct hand **ret_hand, struct err *err)
 {
     struct run *run = call->run;
-    struct sandbox_spec spec = run->runner->config.sandbox;
 
     *ret_hand = NULL;
     if (!call->verdict.contract ||
         !tool_bed_uses_hand(run->runner->config.tools, call->verdict.contract))
         return 0;
-    spec.cwd = run->cwd;
-    if (hands_get(run->runner->hands, run->row.run_key, &spec, run->row.hand_state, ret_hand, err) <
-        0)
+    if (run->bounds_err.code) {
+        *err = run->bounds_err;
+        return -1;
+    }
+    if (hands_get(run->runner->hands, run->row.run_key, &run->bounds.sandbox, run->row.hand_state,
+                  ret_hand, err) < 0)
         return -1;
     call->holds_hand = true;
     return 0;
@@ -47,7 +49,24 @@ void run_hand_rest(struct run_call *call)
     call->holds_hand = false;
 }
 
-void run_call_tool(const struct run_call *call, struct tool_call *ret_call)
+/* Where the run's hand stands: `cd` moves it. */
+static const char *hand_directory(struct run *run, struct arena *arena)
+{
+    struct hand *hand =
+        run->runner->hands ? hands_find(run->runner->hands, run->row.run_key) : NULL;
+    struct str state = hand ? hand_state(hand) : STR_NONE;
+    AUTO_JSON value = NULL;
+    struct str directory;
+
+    if (!state.n)
+        state = run->row.hand_state;
+    if (!state.n || json_parse(state, &value, NULL) < 0)
+        return run->cwd;
+    directory = json_str(json_find(value, "cwd"));
+    return directory.n ? arena_str(arena, directory).p : run->cwd;
+}
+
+void run_call_tool(struct run_call *call, struct tool_call *ret_call)
 {
     struct run *run = call->run;
 
@@ -66,9 +85,9 @@ void run_call_tool(const struct run_call *call, struct tool_call *ret_call)
         .inbox_id = str_from(call->inbox_id),
         .edited = call->edit_n != 0 || call->by_person,
         .operation_id = call->attempted ? str_from(call->operation_id) : STR_NONE,
-        .sandbox = run->runner->config.sandbox,
+        .sandbox = run->bounds.sandbox,
     };
-    ret_call->sandbox.cwd = run->cwd;
+    ret_call->directory = hand_directory(run, &call->arena);
 }
 
 uint32_t run_call_bits(const struct tool_verdict *verdict)
@@ -194,6 +213,9 @@ int run_call_refuse(struct run_call *call, struct run_said *said, struct message
 
     run_call_why_not(call, &why);
     run_message_init(run, message, MESSAGE_TOOL_RESULT);
+    /* Why a preview failed may be said in words of what it looked at. */
+    if (call->fail_code && call->verdict.contract)
+        message->taint = str_from(call->verdict.contract->output_taint);
     if (append_result(call, message, &why, STR_NONE, err) < 0)
         return -1;
     if (call->operation_n && !call->unknown &&
@@ -345,9 +367,19 @@ static void take_result(struct run_call *call, const struct tool_result *result)
     else
         kept = (result->waits ? record_question(call, result, &err)
                               : run_call_result(call, result, &err)) == 0;
-    if (!kept)
-        LOG_WARN("run", "a result was not taken", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
-    run_unit_end(run, kept, &err);
+    run_unit_settle(run, kept, "a result was not taken", &err);
+}
+
+/* It can't be done to what is there now: the model hears of it, as of any other failure. */
+static void failed_again(struct run_call *call)
+{
+    struct tool_result failed = { .err = ERR_INIT };
+    const struct tool_contract *contract = call->verdict.contract;
+
+    err_set(&failed.err, call->fail_code, "%.*s", STR_ARG(call->fail_message));
+    failed.taint = str_from(contract ? contract->output_taint : NULL);
+    take_result(call, &failed);
+    run_unhold(call->run);
 }
 
 /* Nothing was done: the target is not what was shown. It is shown anew before it is asked again. */
@@ -360,6 +392,10 @@ static void previewed_again(struct run_call *call)
     struct err changed = ERR_INIT;
     bool kept = false;
 
+    if (call->fail_code) {
+        failed_again(call);
+        return;
+    }
     err_set(&changed, ERR_VERSION_CONFLICT, "the file was changed meanwhile: it is asked again");
     if (run_call_is_memory(call)) {
         run_memory_complete(call, &changed, &complete);
@@ -372,7 +408,7 @@ static void previewed_again(struct run_call *call)
         kept = operation_settle(run->runner->config.agent_domain, call->operation_n, STR("stale"),
                                 run->unit.now, &err) == 0 &&
                run_offer(run, RUN_EV_ACTED, call->key, RUN_STALE, &said, &err) == 0;
-        run_unit_end(run, kept, &err);
+        run_unit_settle(run, kept, "a call that is asked again was not taken", &err);
     }
     run_unhold(run);
 }
@@ -404,12 +440,16 @@ static void start_tool(struct run_call *call, struct str digest)
     struct tool_call tool;
     struct hand *hand;
 
-    run_call_tool(call, &tool);
-    if (run_stop_code(run))
+    if (run_stop_code(run)) {
         err_set(&failed.err, ERR_CANCELLED, "stopped before it began");
-    else if (run_hand_take(call, &hand, &failed.err) == 0 &&
-             tool_start(run->runner->config.tools, &tool, str_from(call->operation_id), digest,
-                        hand, acted, call, &call->job, &failed.err) == 0)
+        acted(call, &failed);
+        return;
+    }
+    run_call_tool(call, &tool);
+    if (run_call_check_grant(call, &failed.err) == 0 &&
+        run_hand_take(call, &hand, &failed.err) == 0 &&
+        tool_start(run->runner->config.tools, &tool, str_from(call->operation_id), digest, hand,
+                   acted, call, &call->job, &failed.err) == 0)
         return;
     acted(call, &failed);
 }

@@ -137,30 +137,90 @@ static void on_done(void *arg, const struct model_reply *reply, const struct err
     run_think_next(runner);
 }
 
-static int ask(struct run *run, struct err *err)
+static int ask_send(struct run *run, struct err *err)
 {
     static const struct model_sink sink = { .on_delta = on_delta, .on_done = on_done };
-    struct model_request request;
+
+    if (model_start(run->runner->config.models, &run->request, &sink, run, &run->exchange, err) < 0)
+        return -1;
+    run->sent = true;
+    return 0;
+}
+
+/* It had a place to think and nothing was sent. */
+static void ask_ended(struct run *run, const struct err *why)
+{
+    struct runner *runner = run->runner;
+
+    run_prompt_release(run);
+    runner->thinking--;
+    if (!run->broken && !runner->stopping)
+        run_take_failure(run, why, -1);
+    run_unhold(run);
+    run_think_next(runner);
+}
+
+static void ask_reserved(struct loop_effect *effect)
+{
+    struct run *run = CONTAINER_OF(effect, struct run, reserved);
+    struct err err = ERR_INIT;
 
     if (run_stop_code(run))
+        err_set(&err, ERR_CANCELLED, "stopped before it began");
+    else if (!run->broken && !run->runner->stopping && ask_send(run, &err) == 0)
+        return;
+    ask_ended(run, &err);
+}
+
+static void ask_unreserved(struct loop_effect *effect, const struct err *why)
+{
+    ask_ended(CONTAINER_OF(effect, struct run, reserved), why);
+}
+
+/* Nothing leaves before its share of the day's budget is taken for good. */
+static int ask_reserve(struct run *run, struct err *err)
+{
+    struct loop *loop = run->runner->config.loop;
+    int r;
+
+    if (loop_unit_begin(loop, run->runner->config.agent_domain, err) < 0)
+        return -1;
+    r = run_budget_reserve(run, &run->request, err);
+    if (r == 0) {
+        run->reserved = (struct loop_effect){ .run = ask_reserved, .drop = ask_unreserved };
+        loop_after_commit(loop, &run->reserved);
+    }
+    loop_unit_end(loop, r == 0, NULL); /* what can't be kept is dropped, which ends it */
+    return r;
+}
+
+static int ask(struct run *run, struct err *err)
+{
+    int r;
+
+    run->sent = false;
+    run->reserved_input = 0;
+    if (run_stop_code(run))
         return err_set(err, ERR_CANCELLED, "stopped before it began");
-    if (run_prompt_build(run, run->checking, &request, err) == 0 &&
-        model_start(run->runner->config.models, &request, &sink, run, &run->exchange, err) == 0)
-        return 0;
-    run_prompt_release(run);
-    return -1;
+    r = run_prompt_build(run, run->checking, &run->request, err);
+    if (r == 0)
+        r = run_budget_limits(run) ? ask_reserve(run, err) : ask_send(run, err);
+    if (r < 0)
+        run_prompt_release(run);
+    return r;
 }
 
 static void start_now(struct run *run)
 {
+    struct runner *runner = run->runner;
     struct err err = ERR_INIT;
 
     run->text_bytes = run->thinking_bytes = 0;
     run->spoke_first = false;
-    if (ask(run, &err) == 0) {
-        run->runner->thinking++;
+    runner->thinking++;
+    if (ask(run, &err) == 0)
         return;
-    }
+    runner->thinking--;
     run_take_failure(run, &err, -1);
     run_unhold(run);
 }

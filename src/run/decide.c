@@ -84,13 +84,16 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
     if (decision->answer.n > ANSWER_BYTES)
         return err_set(err, ERR_TOO_LARGE, "the answer has %zu bytes; at most %u are allowed",
                        decision->answer.n, ANSWER_BYTES);
+    if (decision->scope != INBOX_ONCE && (state != INBOX_APPROVED || !item->pattern.n))
+        return err_set(err, ERR_BAD_REQUEST, "%s is decided each time: its scope is once",
+                       item->kind == INBOX_MEMORY           ? "a change of memory"
+                       : item->kind == INBOX_AGENT_PROPOSAL ? "a new agent"
+                       : state == INBOX_EDITED              ? "an edited call"
+                                                            : "this item");
     switch (item->kind) {
     case INBOX_MEMORY:
     case INBOX_AGENT_PROPOSAL:
-        if (decision->scope != INBOX_ONCE)
-            return err_set(err, ERR_BAD_REQUEST, "%s is decided each time: its scope is once",
-                           item->kind == INBOX_MEMORY ? "a change of memory" : "a new agent");
-        __attribute__((fallthrough));
+    case INBOX_SKILL_SCRIPT:
     case INBOX_TOOL:
         if (state == INBOX_APPROVED || state == INBOX_EDITED)
             return 0;
@@ -121,6 +124,7 @@ static void remember_no(struct run_call *call, const struct inbox_item *item)
                                       : str_from(err_sentence(call->no_code));
 }
 
+/* What the item offered, and nothing that is worked out anew. */
 static int add_grant(struct run_call *call, const struct inbox_item *item, struct err *err)
 {
     struct run *run = call->run;
@@ -129,7 +133,7 @@ static int add_grant(struct run_call *call, const struct inbox_item *item, struc
         .agent_n = run->agent.n,
         .run_n = item->scope == INBOX_FOR_RUN ? run->row.n : 0,
         .tool_name = call->name,
-        .pattern = item->scope == INBOX_FOR_RUN ? STR("*") : call->verdict.pattern,
+        .pattern = item->pattern,
         .inbox_id = item->id,
         .granted_by = item->decided_by,
         .created_at = run->unit.now,
@@ -154,8 +158,7 @@ static int apply_edit(struct run_call *call, const struct inbox_item *item,
         return -1;
     call->operation_n = 0;
     call->attempted = false;
-    if (add_grant(call, item, err) < 0 ||
-        run_offer(run, RUN_EV_EDIT, call->key, run_call_bits(&call->verdict), said, err) < 0)
+    if (run_offer(run, RUN_EV_EDIT, call->key, run_call_bits(&call->verdict), said, err) < 0)
         return -1;
     if (!call->live || !run_call_needs_preview(call))
         return 0;

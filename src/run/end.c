@@ -193,7 +193,8 @@ int run_tell_end(struct run *run, struct err *err)
     struct run_end end = end_of(run);
 
     end.batch = &telling.batch;
-    if (tell_result(run, &telling, err) < 0 ||
+    if (budget_forfeit(config->agent_domain, run->row.n, err) < 0 ||
+        tell_result(run, &telling, err) < 0 ||
         (config->ended && config->ended(config->ended_arg, &end, err) < 0))
         return -1;
     return change_batch_write(config->agent_domain, config->change, &telling.batch, run->unit.now,

@@ -13,42 +13,45 @@
 
 /* ---- judging ---- */
 
-/* What is remembered is decided text by text: no earlier yes covers it. */
-static bool is_grantable(const struct run_call *call)
-{
-    return call->verdict.contract && call->verdict.contract->inbox_kind == INBOX_TOOL;
-}
-
 static int look_for_grant(struct run_call *call, struct err *err)
 {
     struct run *run = call->run;
-    struct str granted_by;
+    struct approval_grant grant;
     int r = grant_find(run->runner->config.agent_domain, run->agent.n, run->row.n, call->name,
-                       call->verdict.pattern, &call->arena, &granted_by, err);
+                       call->verdict.pattern, &call->arena, &grant, err);
 
-    if (r == 0)
-        r = grant_find(run->runner->config.agent_domain, run->agent.n, run->row.n, call->name,
-                       STR("*"), &call->arena, &granted_by, err);
     if (r > 0) {
         call->verdict.attributes &= ~(uint32_t)TOOL_RISKY;
-        call->granted_by = granted_by;
+        call->granted_by = grant.inbox_id;
+        call->grant_id = grant.id;
     }
     return r < 0 ? -1 : 0;
+}
+
+#define NEVER (TOOL_REFUSED | TOOL_DANGEROUS | TOOL_KILLED)
+
+/* Looking at what it would do has failed: the model is told, and no person is asked to approve
+ * what can't be done. */
+static void refuse_failed(struct run_call *call)
+{
+    call->verdict.attributes |= TOOL_REFUSED;
+    call->verdict.code = call->fail_code;
+    call->verdict.message = call->fail_message.p;
 }
 
 int run_call_judge(struct run_call *call, struct err *err)
 {
     struct tool_call tool;
 
-    if (thread_taint(call->run->runner->config.agent_domain, call->run->thread.n, call->action_n,
-                     &call->arena, &call->taint, err) < 0)
-        return -1;
     run_call_tool(call, &tool);
     tool_judge(call->run->runner->config.tools, &tool, &call->arena, &call->verdict);
     memcpy(call->operation_id, call->verdict.operation_id, sizeof(call->operation_id));
+    if (call->fail_code && !(call->verdict.attributes & NEVER))
+        refuse_failed(call);
     call->no_code = call->verdict.code;
     call->no_message = str_from(call->verdict.message);
-    if (!(call->verdict.attributes & TOOL_RISKY) || !is_grantable(call))
+    call->granted_by = call->grant_id = STR_NONE;
+    if (!(call->verdict.attributes & TOOL_RISKY) || !call->verdict.pattern.n)
         return 0;
     return look_for_grant(call, err);
 }
@@ -58,9 +61,24 @@ bool run_call_needs_preview(const struct run_call *call)
     uint32_t attributes = call->verdict.attributes;
     bool cooking = bp_record(call->run->engine, 0) & RUN_WIGGUM;
 
-    if (attributes & (TOOL_REFUSED | TOOL_DANGEROUS | TOOL_KILLED))
+    if (attributes & NEVER)
         return false;
     return attributes & TOOL_RISKY && !(cooking && attributes & TOOL_WAIVABLE);
+}
+
+/* The directory, the walls, the files and what was granted are those of now, not of the answer that
+ * made the call: a call before it may have moved, and a grant may have been taken back. */
+int run_call_check_grant(struct run_call *call, struct err *err)
+{
+    uint32_t asked = bp_record(call->run->engine, call->key) & RUN_RISKY;
+
+    if (asked || !call->verdict.contract || run_call_judge(call, err) < 0)
+        return err->code ? -1 : 0;
+    if (!(call->verdict.attributes & TOOL_RISKY))
+        return 0;
+    return err_set(err, ERR_VERSION_CONFLICT,
+                   "what allowed this call no longer covers it (the directory, the sandbox or the "
+                   "permission is another by now); call it again, and a person is asked");
 }
 
 /* ---- showing ---- */
@@ -78,17 +96,15 @@ static void shown(void *arg, const struct tool_preview *preview)
 
     call->job = NULL;
     run_hand_rest(call);
+    call->fail_code = preview->err.code;
+    if (preview->err.code)
+        call->fail_message =
+            arena_str(&call->arena, str_from(err_format(&preview->err, text, sizeof(text))));
     call->title = arena_str(&call->arena, preview->title);
     memcpy(call->digest, preview->digest, sizeof(call->digest));
-    if (preview->err.code) {
-        call->preview_kind = STR("text");
-        call->preview = str_from(arena_printf(&call->arena, "It can't be shown: %s",
-                                              err_format(&preview->err, text, sizeof(text))));
-    } else {
-        call->preview_kind = arena_str(&call->arena, preview->kind);
-        call->preview = arena_str(&call->arena, preview->text);
-        call->details = arena_str(&call->arena, preview->details);
-    }
+    call->preview_kind = arena_str(&call->arena, preview->kind);
+    call->preview = arena_str(&call->arena, preview->text);
+    call->details = arena_str(&call->arena, preview->details);
     showing->done(call);
     free(showing);
 }
@@ -166,6 +182,7 @@ int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *er
                                  .preview = shown ? call->preview : call->arguments,
                                  .digest = str_from(call->digest),
                                  .taint = call->taint,
+                                 .pattern = call->verdict.pattern,
                                  .details = kind == INBOX_MEMORY ? with_ids(call) : call->details };
     return run_item_add(call->run, call, kind, item, err);
 }

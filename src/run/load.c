@@ -111,6 +111,8 @@ static void count_usage(struct run *run, struct str data)
 static void follow_thought(struct run *run, const struct run_event_row *row)
 {
     run->thinking = run->checking = false;
+    if (!run->rests)
+        run->resting_since = row->at;
     run->rests = row->event.bits & RUN_LATER ? run->rests + 1 : 0;
     count_usage(run, row->data);
 }
@@ -355,6 +357,7 @@ int run_call_read(struct run_call *call, int64_t action_n, struct err *err)
     call->call_id = message.call_id;
     call->name = message.tool_name;
     call->operation_n = message.operation_n;
+    call->taint = message.thread_taint.n ? message.thread_taint : call->run->thread.taint_before;
     call->arguments = arena_str(&call->arena, json_str(json_find(content, "arguments")));
     call->problem = arena_str(&call->arena, json_str(json_find(content, "problem")));
     return 0;
@@ -455,6 +458,7 @@ static int read_record(struct run *run, struct str run_key, struct err *err)
         run->row.active_ms = ACTIVE_MAX_MS; /* nobody was at it for so long: it is not what was */
     buf_add_str(&run->hand_state, run->row.hand_state);
     run->cwd = arena_printf(&run->arena, "%.*s", STR_ARG(run->row.cwd));
+    run_bounds_reload(run);
     return agent_get_n(domain, run->row.agent_n, &run->arena, &run->agent, err) < 0 ||
                    thread_get_n(domain, run->row.thread_n, &run->arena, &run->thread, err) < 0
                ? -1

@@ -112,5 +112,11 @@ struct bp_policy;
  * open. */
 int run_program_with_policy(const struct bp_policy *policy, struct arena *arena,
                             const struct bp_program **ret_program, struct err *err);
+/* Can a run always still end under this program? For one call at a time, within a bound that takes
+ * moments: `dormouse verify` proves more. 1 it can; 0 not known, the bound was hit; -1 it can't,
+ * and the error says which rule holds it. */
+int run_policy_check(const struct bp_program *program, struct err *err);
+/* Reads DIR/policy.yaml and checks it as a start does: 1 it is taken, 0 there is none. */
+int run_policy_check_file(const char *data_dir, struct err *err);
 
 #endif

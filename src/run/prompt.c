@@ -7,6 +7,7 @@
 
 #include "base/embed.h"
 #include "base/log.h"
+#include "change/taint.h"
 #include "memory/edit.h"
 #include "run/run_int.h"
 
@@ -33,9 +34,12 @@ static bool has_tool(const struct run *run, const char *name)
     return contract && tool_bed_offers(tools, contract, &run->agent, run->row.wake_reason);
 }
 
-/* Paths only: what they hold is read when it is needed. The same files give the same bytes. */
-static int say_memory(const struct run *run, struct arena *arena, struct buf *out, struct err *err)
+/* Paths only: what they hold is read when it is needed. The same files give the same bytes. A path
+ * may be a stranger's words, like what its file holds. */
+static int say_memory(const struct run *run, struct arena *arena, struct buf *out,
+                      struct str *ret_taint, struct err *err)
 {
+    struct str taint = STR_NONE;
     struct file *files;
     size_t count, shown = 0, left = 0;
 
@@ -50,14 +54,17 @@ static int say_memory(const struct run *run, struct arena *arena, struct buf *ou
             continue;
         }
         buf_printf(out, "%s- %.*s", shown++ ? "\n" : "\n\nYour files:\n", STR_ARG(files[i].path));
+        taint = taint_join(taint, files[i].taint, arena);
     }
     if (left)
         buf_printf(out, "\n- and %zu more, which list_memory names", left);
+    *ret_taint = taint;
     return 0;
 }
 
 /* Made anew only when some file may be another: it is a part of every request. */
-static int add_memory(const struct run *run, struct arena *arena, struct buf *out, struct err *err)
+static int add_memory(const struct run *run, struct arena *arena, struct buf *out,
+                      struct str *taint, struct err *err)
 {
     struct memory_said *said = &run->runner->said[(uint64_t)run->agent.n % RUNNER_LISTS];
     uint64_t stamp;
@@ -67,27 +74,34 @@ static int add_memory(const struct run *run, struct arena *arena, struct buf *ou
     stamp = files_stamp(run->runner->config.files);
     if (!said->text.n || said->agent_n != run->agent.n || said->stamp != stamp) {
         AUTO_BUF text = BUF_INIT(LIMIT_JSON_BYTES);
+        struct str from;
 
-        if (say_memory(run, arena, &text, err) < 0)
+        if (say_memory(run, arena, &text, &from, err) < 0)
             return -1;
         buf_release(&said->text);
-        *said = (struct memory_said){ .agent_n = run->agent.n, .stamp = stamp, .text = text };
+        buf_release(&said->taint);
+        *said = (struct memory_said){
+            .agent_n = run->agent.n, .stamp = stamp, .text = text, .taint = BUF_INIT(TAINT_MAX)
+        };
+        buf_add_str(&said->taint, from);
         text = BUF_INIT(LIMIT_JSON_BYTES);
     }
     buf_add_str(out, buf_str(&said->text));
+    *taint = taint_join(*taint, buf_str(&said->taint), arena);
     return 0;
 }
 
 /* Skills and the like; a turn goes on without them when they can't be read. */
-static void add_more(const struct run *run, struct buf *out)
+static void add_more(const struct run *run, struct arena *arena, struct buf *out, struct str *taint)
 {
+    struct str from = STR_NONE;
     const struct runner_config *config = &run->runner->config;
     AUTO_BUF more = BUF_INIT(LIMIT_JSON_BYTES);
     struct err err = ERR_INIT;
 
     if (!config->more_system)
         return;
-    if (config->more_system(config->more_system_arg, &run->agent, &more, &err) < 0) {
+    if (config->more_system(config->more_system_arg, &run->agent, &more, arena, &from, &err) < 0) {
         LOG_WARN("run", "a part of the system text could not be made", LOG_ERR(&err));
         return;
     }
@@ -95,11 +109,14 @@ static void add_more(const struct run *run, struct buf *out)
         buf_add_text(out, "\n\n");
         buf_add_str(out, str_trim(buf_str(&more)));
     }
+    *taint = taint_join(*taint, from, arena);
 }
 
+/* The name, the instructions and all that is added below carry where they came from. */
 static int system_text(const struct run *run, struct arena *arena, struct str *ret_text,
-                       struct err *err)
+                       struct str *ret_taint, struct err *err)
 {
+    struct str taint = str_from(run->agent.taint);
     AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
     struct str text = prompt_text("run.md"), mark = STR("{name}");
     ptrdiff_t at = str_find(text, mark);
@@ -115,10 +132,11 @@ static int system_text(const struct run *run, struct arena *arena, struct str *r
         buf_add_text(&out, "\n\nYour instructions:\n");
         buf_add_text(&out, run->agent.instructions);
     }
-    if (add_memory(run, arena, &out, err) < 0)
+    if (add_memory(run, arena, &out, &taint, err) < 0)
         return -1;
-    add_more(run, &out);
+    add_more(run, arena, &out, &taint);
     *ret_text = arena_str(arena, buf_str(&out));
+    *ret_taint = taint;
     return 0;
 }
 
@@ -170,13 +188,16 @@ int run_prompt_build(struct run *run, bool check, struct model_request *ret_requ
                      struct err *err)
 {
     struct arena *arena = &run->prompt.arena;
+    struct str taint;
 
     *ret_request = (struct model_request){
         .model_id = arena_copy(arena, run->row.model_id.p, run->row.model_id.n),
         .stable = true,
     };
-    if (system_text(run, arena, &ret_request->system, err) < 0)
+    if (system_text(run, arena, &ret_request->system, &taint, err) < 0)
         return -1;
+    if (!str_eq(taint, run->system_taint)) /* it is needed when the answer is there */
+        run->system_taint = arena_str(&run->arena, taint);
     add_tools(run, arena, ret_request);
     return add_messages(run, check, ret_request, err);
 }

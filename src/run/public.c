@@ -122,6 +122,7 @@ static void write_gate(struct json_writer *w, const struct inbox_item *item)
         json_put_str(w, "previewKind", item->preview_kind);
         json_put_str(w, "preview", item->preview);
     }
+    inbox_put_view(w, item, false);
 }
 
 static void write_waiting(struct json_writer *w, const struct inbox_item *item)
@@ -133,9 +134,16 @@ static void write_waiting(struct json_writer *w, const struct inbox_item *item)
 
 static void write_error(struct json_writer *w, struct json_object *data, bool recoverable)
 {
+    char at[TIMEFMT_SIZE];
+    int64_t until = 0;
+
     json_put_str(w, "code", json_str(json_find(data, "code")));
     json_put_str(w, "message", json_str(json_find(data, "message")));
     json_put_bool(w, "recoverable", recoverable);
+    if (json_get_i64(data, "until", &until, NULL) > 0) {
+        timefmt_rfc3339(until, at);
+        json_put_text(w, "until", at);
+    }
 }
 
 /* Nothing, when it is no object: then the row is not as it was recorded. */
@@ -157,7 +165,9 @@ static void write_request(struct json_writer *w, const struct inbox_item *item)
 {
     AUTO_JSON details = NULL;
 
+    inbox_put_view(w, item, false);
     if (item->details.n && json_parse(item->details, &details, NULL) == 0) {
+        json_object_object_del(details, "facts");
         write_members(w, details);
         return;
     }
@@ -216,7 +226,8 @@ static void write_body(struct json_writer *w, const struct run_record *run,
         write_error(w, data, row->event.bits & RUN_LATER);
         break;
     case RUN_EV_DONE:
-        write_members(w, data);
+        json_put_str(w, "stopReason", json_str(json_find(data, "stopReason")));
+        json_put_value(w, "iterations", json_find(data, "iterations"));
         if (content)
             json_put_str(w, "result", json_str(json_find(content, "text")));
         break;

@@ -39,16 +39,21 @@ static bool first_ref(void *arg, const struct run_event_row *row)
     return false;
 }
 
-/* A run that has just begun says what with in its first event only. */
-static struct str prompt_of(struct domain *domain, const struct run_record *row,
-                            struct arena *arena)
+/* What it began with, and where that came from. A run that has just begun says it in its first
+ * event only. */
+static void fill_prompt(struct domain *domain, const struct run_record *row, struct arena *arena,
+                        struct run_info *info)
 {
     int64_t n = row->prompt_n;
     struct err err = ERR_INIT;
+    struct message message;
 
-    if (!n && run_events_of_run(domain, row->n, first_ref, &n, &err) < 0)
-        return STR_NONE;
-    return text_of(domain, n, arena);
+    if ((!n && run_events_of_run(domain, row->n, first_ref, &n, &err) < 0) || !n ||
+        message_get_n(domain, n, arena, &message, &err) < 0)
+        return;
+    info->prompt = text_of(domain, n, arena);
+    info->prompt_taint = message.taint;
+    info->observed = message.kind == MESSAGE_OBSERVATION;
 }
 
 void run_info_limits(const struct run_limits *limits, struct run_info *info)
@@ -78,10 +83,10 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .mode = row->mode,
         .model_id = row->model_id,
         .wait_kind = row->wait_kind,
+        .wait_until = row->wait_until,
         .stop_reason = row->stop_reason,
         .error_code = row->error_code,
         .error_message = row->error_message,
-        .prompt = prompt_of(domain, row, arena),
         .cwd = row->cwd,
         .result = text_of(domain, row->result_n, arena),
         .created_at = row->created_at,
@@ -95,6 +100,7 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .cost = row->cost,
         .last_seq = thread.last_seq,
     };
+    fill_prompt(domain, row, arena, ret_info);
     if (run_limits(row->settings, &limits, &(struct err){ 0 }) == 0)
         run_info_limits(&limits, ret_info);
     return inbox_pending_of_run(domain, row->n, arena, &ret_info->wait_item, err) < 0 ? -1 : 0;

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "run/content.h"
 #include "run/run_int.h"
+#include "run/seal.h"
 
 /* What the row will refer to, and room for it while it is made. */
 struct making {
@@ -183,7 +184,10 @@ static void on_give_up(struct run *run, const struct bp_event *event, struct mak
 {
     enum err_code code = ERR_BUDGET_EXCEEDED;
     const char *message = "the run has used up its tokens or its time";
+    bool told = str_is(run->row.error_code, err_name(code)); /* which of the day's budgets */
 
+    if (told)
+        message = arena_copy(&run->arena, run->row.error_message.p, run->row.error_message.n);
     if (event->bits & RUN_WHY_KILLED) {
         code = ERR_KILL_SWITCH_ACTIVE;
         message = err_sentence(code);
@@ -211,6 +215,7 @@ static int on_done(struct run *run, struct making *making, struct err *err)
 {
     const char *reason = stop_reason(run);
     struct json_writer w = JSON_WRITER(&making->data);
+    char seal[SHA256_TEXT_SIZE];
 
     run->row.stop_reason = str_from(reason);
     run->row.status = strcmp(reason, "cancelled") == 0 ? RUN_CANCELLED
@@ -222,9 +227,13 @@ static int on_done(struct run *run, struct making *making, struct err *err)
     run->row.wait_until = 0;
     run->ended = run->dirty = true;
     run->unit.out->ended = true;
+    run->row.active_ms += run->unit.now - run->active_since;
+    run->active_since = run->unit.now;
+    run_seal(&run->row, seal);
     json_write_object_begin(&w);
     json_put_text(&w, "stopReason", reason);
     json_put_i64(&w, "iterations", run->row.iterations);
+    json_put_text(&w, "seal", seal);
     json_write_object_end(&w);
     making->said.data = buf_str(&making->data);
     return run->last_said_n ? refer_to_message(run, run->last_said_n, making, err) : 0;

@@ -113,9 +113,9 @@ void run_continue(struct run *run)
     }
     if (run->ended)
         return;
+    run->unit.recovers = true;
     kept = go_on(run, &err) == 0;
-    if (run_unit_end(run, kept, &err) < 0 || !kept)
-        LOG_ERROR("run", "a run could not go on", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
+    run_unit_settle(run, kept, "a run could not go on", &err);
 }
 
 /* ---- one of them ---- */
@@ -167,6 +167,8 @@ static void recover_page(struct loop_timer *timer)
     struct err err = ERR_INIT;
     size_t n;
 
+    if (!loop_is_healthy(runner->config.loop))
+        return; /* runner_look_again() comes when it is */
     if (run_open_page(runner->config.agent_domain, runner_host(runner), waits_well,
                       runner->recover_after, PAGE, &arena, &rows, &n, &err) < 0) {
         LOG_ERROR("run", "the open runs could not be read", LOG_ERR(&err));
@@ -187,6 +189,12 @@ void runner_reload(struct runner *runner, int64_t delay_ms)
 {
     runner->recover_after = 0;
     loop_timer_start(runner->config.loop, &runner->recover, delay_ms);
+}
+
+void runner_look_again(struct runner *runner)
+{
+    runner_reload(runner, 0);
+    runner_watch_waits(runner);
 }
 
 /* ---- what waits for a time ---- */

@@ -20,6 +20,7 @@
 #include "run/resume.h"
 #include "run/rules.h"
 #include "run/run.h"
+#include "run/seal.h"
 
 struct replay {
     struct domain *domain;
@@ -213,6 +214,9 @@ static int check_selected(struct replay *r, const struct run_event_row *row)
     }
     r->report.selected += !(run_program.types[row->event.type].flags & BP_EXT);
     r->report.ended = row->event.type == RUN_EV_DONE;
+    if (r->report.ended && r->run.ended_at &&
+        run_seal_check(&r->run, row->data, row->at, r->err) < 0)
+        return -1;
     r->decreed = r->decreed || is_decree(row);
     return 0;
 }
@@ -266,6 +270,9 @@ static int check_end(struct replay *r)
                        "the log stops after %lld rows, before %s, which comes next",
                        (long long)r->report.rows, buf_text(&next));
     }
+    if (r->report.ended && (!r->run.ended_at || run_status_open(r->run.status)))
+        return err_set(r->err, ERR_INTEGRITY_FAILED,
+                       "the log ends with a done, and the run has not ended");
     if (r->run.ended_at && !r->report.ended)
         return err_set(r->err, ERR_INTEGRITY_FAILED,
                        "the run has ended, and its log stops after %lld rows without a done",

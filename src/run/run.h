@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/budget.h"
 #include "agent/inbox.h"
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -97,10 +98,11 @@ struct run_request {
     struct str rerun_of;    /* run id */
     struct str override_code;
     /* A run that nobody spoke to: its id is given (CONTRACTS §5), it has a thread of its own, and
-     * prompt is an observation, tainted by where it came from. */
+     * prompt is an observation. */
     struct str run_key;
     struct str trigger_source_id; /* what woke it */
-    struct str prompt_taint;
+    bool observed;           /* prompt is what an earlier run was told, not what somebody says */
+    struct str prompt_taint; /* where prompt came from (change/taint.h) */
     /* Called inside the unit that stores the run, after it: what has to stand with it. */
     int (*also)(void *arg, int64_t run_n, struct err *err);
     void *also_arg;
@@ -110,7 +112,9 @@ struct run_info {
     int64_t n;
     struct str run_id, thread_id, agent_id;
     struct str status, mode, model_id, wait_kind, wait_item; /* wait_item: the oldest pending */
-    struct str stop_reason, error_code, error_message, result, prompt, cwd;
+    struct str stop_reason, error_code, error_message, result, prompt, prompt_taint, cwd;
+    bool observed;      /* prompt is what it was told, not what somebody said */
+    int64_t wait_until; /* of a rest; 0: none */
     int64_t created_at, updated_at, ended_at, iterations, tool_calls, input_tokens, output_tokens,
         cached_tokens, last_seq;
     int64_t max_iterations, max_tokens, max_tool_calls, max_ms; /* 0: no limit */
@@ -177,6 +181,12 @@ struct run_end {
     struct str run_id, stop_reason, error_code, error_message;
 };
 
+/* What a run may do in its directory. */
+struct run_bounds {
+    struct sandbox_spec sandbox;
+    struct budget_limits budget; /* before the agent's own */
+};
+
 struct runner_config {
     struct loop *loop;
     struct domain *agent_domain;
@@ -188,12 +198,19 @@ struct runner_config {
     const struct bp_program *program; /* run_program, or with a policy; NULL: run_program */
     struct str policy_text;           /* of the policy in program; empty: none. Kept by pointer */
     struct sandbox_spec sandbox;      /* of every run; cwd is the run's own; outlives the runner */
-    const char *default_agent_name;   /* "Planner" */
-    const char *default_model;        /* "offline" */
+    /* Tightens *bounds for a run in cwd, when one starts or is loaded; texts live in arena. A
+     * failure refuses the run. NULL: bounds are as above. */
+    int (*bounds)(void *arg, const char *cwd, struct arena *arena, struct run_bounds *bounds,
+                  struct err *err);
+    void *bounds_arg;
+    struct budget_limits budget;    /* of every agent, and of all of them */
+    const char *default_agent_name; /* "Planner" */
+    const char *default_model;      /* "offline" */
     const char *default_cwd;
     /* What else stands at the end of the system text of this agent (its skills); the same from turn
      * to turn as long as nothing changes. NULL: nothing. */
-    int (*more_system)(void *arg, const struct agent *agent, struct buf *out, struct err *err);
+    int (*more_system)(void *arg, const struct agent *agent, struct buf *out, struct arena *arena,
+                       struct str *ret_taint, struct err *err);
     void *more_system_arg;
     /* Inside the unit that records how a run ended: what has to stand with it. NULL: nothing. */
     int (*ended)(void *arg, const struct run_end *end, struct err *err);
@@ -207,6 +224,15 @@ struct runner_config {
     int64_t approval_ms;    /* until an item expires; 0: 7 days */
     unsigned max_thinking;  /* model requests at a time; 0: 256. More wait for their turn */
 };
+/* What an agent used today, and what it and all agents together may. */
+struct run_budget {
+    struct budget_limits limits;
+    struct budget used, held, all_used, all_held; /* held: reserved for requests under way */
+    int64_t ends_ms;                              /* when the day does */
+};
+int runner_budget(struct runner *runner, const struct agent *agent, struct run_budget *ret_budget,
+                  struct err *err);
+
 /* Also the start-up path: every run that was under way goes on or ends with a stated reason, in
  * the first ticks. Work is bounded by what is open, not by what is stored. */
 int runner_new(const struct runner_config *config, struct runner **ret_runner, struct err *err);
@@ -230,6 +256,8 @@ void runner_on_speech(struct runner *runner, void (*spoken)(void *arg), void *ar
 /* The number of this host's lease from now on, after it was got or got again: runs in memory under
  * another one are dropped, and those that are still this host's go on. 0: nothing is shared. */
 void runner_set_fence(struct runner *runner, int64_t fence);
+/* The store takes writes again: what could not be stored goes on. */
+void runner_look_again(struct runner *runner);
 /* Inside a unit: open runs of that host, which is gone, are ours. They go on in a later tick. How
  * many. */
 int64_t runner_take_over(struct runner *runner, int64_t host_n, struct err *err);

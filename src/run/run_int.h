@@ -44,9 +44,12 @@ struct run_call {
     char operation_id[SHA256_TEXT_SIZE], inbox_id[SHA256_TEXT_SIZE];
     char digest[SHA256_TEXT_SIZE]; /* of what was shown; "" when nothing was */
     struct str title, preview_kind, preview, details;
-    struct str taint;        /* of what the thread held before it was asked for */
+    struct str taint;        /* of the prompt that it was asked for in */
     struct str shown;        /* the arguments that digest is of, when a person gave others */
-    struct str granted_by;   /* the item whose answer covers this call too */
+    enum err_code fail_code; /* its preview failed: so would the call */
+    struct str fail_message;
+    struct str granted_by;   /* the item whose answer covers this call too … */
+    struct str grant_id;     /* … by this grant */
     enum err_code stop_code; /* why the call alone was stopped */
     bool by_person;          /* the arguments are a person's: showing them again asks nobody */
     bool acting;             /* act was selected and acted has not come */
@@ -116,10 +119,12 @@ struct run {
     struct run_turn *turn;
     struct run_limits limits;
     int64_t active_since;
-    unsigned rests; /* in a row */
+    unsigned rests;        /* in a row */
+    int64_t resting_since; /* when the first of them began */
     struct loop_timer time_limit;
     struct run_unit {
         bool open, failed;
+        bool recovers; /* it only notes that the run goes on: no step that failed before */
         struct err err;
         int64_t now, rows, last_message_n;
         struct run_outbox *out;
@@ -129,11 +134,16 @@ struct run {
         uint8_t digest[SHA256_BYTES];
     } unit;
     struct model_exchange *exchange;
-    unsigned asking; /* units that want one and are not durable yet */
+    struct model_request request; /* of the exchange, or of the one that waits for its budget */
+    struct loop_effect reserved;  /* its budget is */
+    int64_t reserved_input;       /* tokens; 0: no budget limits it */
+    bool sent;                    /* it has left */
+    unsigned asking;              /* units that want one and are not durable yet */
     struct {
         struct arena arena;
         struct prompt_texts *texts;
     } prompt;                           /* what the exchange reads */
+    struct str system_taint;            /* of the system text that the model saw last */
     bool thinking, checking;            /* a model request is wanted or under way */
     bool spoke_first;                   /* text came before thinking: its event, too */
     int64_t text_bytes, thinking_bytes; /* of the partial answer */
@@ -141,6 +151,8 @@ struct run {
     uint64_t interrupted;               /* keys of calls that acted when it was loaded */
     unsigned busy;                      /* what will call back: outboxes, exchanges, jobs */
     const char *cwd;
+    struct run_bounds bounds;
+    struct err bounds_err;  /* why they could not be read again; no tool of the hand works then */
     struct run *queue_next; /* waits for a place to think */
     bool queued, spent;
     bool dirty; /* the row of the run must be written */
@@ -158,7 +170,7 @@ struct run {
 struct memory_said {
     int64_t agent_n;
     uint64_t stamp; /* files_stamp() before it was made */
-    struct buf text;
+    struct buf text, taint;
 };
 
 struct runner {
@@ -174,6 +186,7 @@ struct runner {
     struct loop_timer recover;         /* goes through the open runs, a page a tick */
     int64_t recover_after;             /* the thread of the last one */
     size_t thinking;                   /* model requests under way */
+    struct budget_day today;
     struct run *queue_first, **queue_last;
     struct bp_engine
         *engines[RUNNER_ENGINES]; /* idle ones: setting one up costs more than a turn */
@@ -185,6 +198,21 @@ struct runner {
     bool stopping;
 };
 
+/* ---- bounds.c ---- */
+int run_bounds_read(struct run *run, struct err *err);
+void run_bounds_reload(struct run *run);
+
+/* ---- budget.c ---- */
+/* Whether a day's budget limits what its model is asked. */
+bool run_budget_limits(const struct run *run);
+/* Inside a unit. Lowers what the answer may have to what is left. */
+int run_budget_reserve(struct run *run, struct model_request *request, struct err *err);
+/* Inside the run's unit: what was used. */
+int run_budget_settle(struct run *run, const struct model_usage *usage, struct err *err);
+int run_budget_failed(struct run *run, enum err_code code, struct err *err);
+/* Inside the run's unit: 1 that many calls may act, 0 they may not and the row says why. */
+int run_budget_calls(struct run *run, unsigned count, struct err *err);
+
 /* ---- unit.c ---- */
 int run_unit_begin(struct run *run, struct err *err);
 /* Offers an event; what is selected because of it goes into the log. -1 with conflict, or the code
@@ -195,6 +223,9 @@ int run_offer(struct run *run, enum run_event_type type, uint16_t key, uint32_t 
 int run_unit_end(struct run *run, bool keep, struct err *err);
 /* What came back can't be written now: the run is dropped, and loaded again after a while. */
 void run_give_back(struct run *run);
+/* The same for what nobody will say a second time (an answer, a result): when it is not kept the
+ * run is given back instead of waiting for it. `what` begins the line in the daemon's log. */
+void run_unit_settle(struct run *run, bool kept, const char *what, struct err *err);
 
 /* ---- runner.c ---- */
 /* Keeps the run in memory until run_unhold(), which may free it. */
@@ -295,7 +326,7 @@ struct run_call *run_call_after(const struct run *run, uint16_t key);
 #define run_each_call(run, call)                                                                   \
     for ((call) = run_call_after(run, 0); (call); (call) = run_call_after(run, (call)->key))
 void run_call_release(struct run_call *call);
-void run_call_tool(const struct run_call *call, struct tool_call *ret_call);
+void run_call_tool(struct run_call *call, struct tool_call *ret_call);
 uint32_t run_call_bits(const struct tool_verdict *verdict);
 /* Why a call does not act. */
 void run_call_why_not(const struct run_call *call, struct err *why);
@@ -314,6 +345,8 @@ int run_call_prepare(struct run_call *call, struct err *err);
 /* Judges the call anew, with grants. */
 int run_call_judge(struct run_call *call, struct err *err);
 bool run_call_needs_preview(const struct run_call *call);
+/* Before it acts: -1 when nobody was asked, and what spared the question does not hold any more. */
+int run_call_check_grant(struct run_call *call, struct err *err);
 /* done(call) in a later tick; the call keeps what is to be shown. */
 void run_call_preview(struct run_call *call, void (*done)(struct run_call *call));
 int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *err);
@@ -335,6 +368,8 @@ int run_withdraw(struct run_call *call, enum inbox_kind *ret_kind, struct err *e
 int run_follow_kill(struct run *run, struct err *err);
 /* Offers spent when the run has used more tokens than it may. */
 int run_spend_check(struct run *run, struct err *err);
+/* A budget is used up: nothing more is begun. */
+int run_spend(struct run *run, const char *what, struct err *err);
 
 /* Inside a unit: items of calls that act although they were asked about. */
 int run_withdraw_acting(struct run *run, struct err *err);

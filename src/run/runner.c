@@ -170,8 +170,10 @@ void runner_free(struct runner *runner)
     while (runner->engine_count)
         bp_free(runner->engines[--runner->engine_count]);
     prompt_cache_free(runner->prompts);
-    for (size_t i = 0; i < ARRAY_LEN(runner->said); i++)
+    for (size_t i = 0; i < ARRAY_LEN(runner->said); i++) {
         buf_release(&runner->said[i].text);
+        buf_release(&runner->said[i].taint);
+    }
     run_rulebook_release(&runner->rules);
     free(runner);
 }

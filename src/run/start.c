@@ -2,7 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "agent/session.h"
@@ -177,6 +179,18 @@ static struct str or_else(struct arena *arena, struct str given, const char *oth
     return given.n ? arena_str(arena, given) : str_from(otherwise);
 }
 
+/* Without links: what its files say holds for where it is, and a link could lead elsewhere later.
+ */
+static struct str real_cwd(struct run *run, const struct run_request *request)
+{
+    struct str cwd = or_else(&run->arena, request->cwd, run->runner->config.default_cwd);
+    char real[PATH_MAX];
+
+    if (!realpath(arena_copy(&run->scratch, cwd.p, cwd.n), real))
+        return cwd;
+    return str_from(arena_text(&run->arena, real));
+}
+
 static void fill_row(struct run *run, const struct run_request *request)
 {
     const struct runner_config *config = &run->runner->config;
@@ -188,7 +202,7 @@ static void fill_row(struct run *run, const struct run_request *request)
     row->status = RUN_RUNNING;
     row->mode = request->mode == RUN_COOK ? STR("wiggum") : STR("structured");
     row->model_id = or_else(&run->arena, request->model_id, model);
-    row->cwd = or_else(&run->arena, request->cwd, config->default_cwd);
+    row->cwd = real_cwd(run, request);
     row->override_code = arena_str(&run->arena, request->override_code);
     row->program_hash = str_of((const char *)run->runner->rules.hash, BP_HASH_BYTES);
     row->host_n = change_host(config->change);
@@ -206,7 +220,8 @@ static int append_prompt(struct run *run, const struct run_request *request,
     AUTO_BUF content = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&content);
 
-    run_message_init(run, message, request->run_key.n ? MESSAGE_OBSERVATION : MESSAGE_USER);
+    run_message_init(run, message,
+                     request->run_key.n || request->observed ? MESSAGE_OBSERVATION : MESSAGE_USER);
     message->trigger_source_id = request->trigger_source_id;
     message->taint = request->prompt_taint;
     json_write_object_begin(&w);
@@ -324,6 +339,8 @@ static int begin(struct run *run, const struct run_request *request, struct err 
         find_thread(run, request, err) < 0)
         return -1;
     fill_row(run, request);
+    if (run_bounds_read(run, err) < 0)
+        return -1;
     run->row.thread_n = run->thread.n;
     if (request->rerun_of.n) {
         if (run_record_get(domain, request->rerun_of, &run->scratch, &earlier, err) < 0)

@@ -305,7 +305,7 @@ void run_kill_elsewhere(struct runner *runner)
 
 /* ---- limits ---- */
 
-static int spend(struct run *run, const char *what, struct err *err)
+int run_spend(struct run *run, const char *what, struct err *err)
 {
     AUTO_BUF data = BUF_INIT(256);
     struct json_writer w = JSON_WRITER(&data);
@@ -324,7 +324,7 @@ int run_spend_check(struct run *run, struct err *err)
     if (run->spent || run->ended || !run->limits.tokens ||
         run->row.input_tokens + run->row.output_tokens < run->limits.tokens)
         return 0;
-    return spend(run, "tokens", err);
+    return run_spend(run, "tokens", err);
 }
 
 static void time_is_up(struct loop_timer *timer)
@@ -337,7 +337,7 @@ static void time_is_up(struct loop_timer *timer)
         return;
     run_hold(run);
     if (run_unit_begin(run, &err) == 0) {
-        kept = spend(run, "time", &err) == 0;
+        kept = run_spend(run, "time", &err) == 0;
         run_unit_end(run, kept, &err);
         run_stop_effects(run);
     }

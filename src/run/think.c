@@ -10,11 +10,15 @@
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/log.h"
+#include "base/timefmt.h"
+#include "change/taint.h"
 #include "run/run_int.h"
 
 #define REST_MIN_MS 5000
 #define REST_MAX_MS (15 * 60 * 1000)
-#define RESTS_MAX   20
+#define RESTS_MAX   12               /* in a row */
+#define RESTS_MS    (60 * 60 * 1000) /* all of them together */
+#define SOME_DAY_MS (INT64_C(366) * 24 * 60 * 60 * 1000)
 /* Of what it says, and of the arguments of a call: six times this still fits into a message. */
 #define ANSWER_BYTES (2 * MIB)
 
@@ -40,6 +44,7 @@ static struct run_call *keep_call(struct run *run, uint16_t key, const struct mo
     contract = tool_bed_find(run->runner->config.tools, from->name);
     call->name = contract ? str_from(contract->name) : arena_str(&call->arena, from->name);
     call->problem = arena_str(&call->arena, from->problem);
+    call->taint = taint_join(run->thread.taint, run->system_taint, &call->arena);
     if (from->arguments.n <= ANSWER_BYTES) {
         call->arguments = arena_str(&call->arena, from->arguments);
     } else {
@@ -60,20 +65,21 @@ static void previewed(struct run_call *call)
     run_unhold(run);
 }
 
-static void keep_calls(struct run *run, const struct model_reply *reply)
+/* A call that can't be judged has no verdict that could be followed: nothing of the answer is. */
+static int keep_calls(struct run *run, const struct model_reply *reply, struct err *err)
 {
     struct run_turn *turn = run->turn;
     size_t kept = reply->call_count < RUN_CALLS_MAX ? reply->call_count : RUN_CALLS_MAX;
-    struct err err = ERR_INIT;
 
     turn->dropped_calls = (unsigned)(reply->call_count - kept);
     for (size_t i = 0; i < kept; i++) {
         struct run_call *call = keep_call(run, (uint16_t)(i + 1), &reply->calls[i]);
 
         turn->calls[turn->call_count++] = call;
-        if (run_call_count(call, &err) < 0)
-            LOG_WARN("run", "a call could not be judged", LOG_ERR(&err));
+        if (run_call_count(call, err) < 0)
+            return -1;
     }
+    return 0;
 }
 
 void run_take_reply(struct run *run, const struct model_reply *reply)
@@ -94,8 +100,13 @@ void run_take_reply(struct run *run, const struct model_reply *reply)
     turn->text = arena_str(&turn->arena, reply->text);
     turn->thinking = arena_str(&turn->arena, reply->thinking);
     turn->opaque = arena_str(&turn->arena, reply->opaque);
-    if (reply->stop != MODEL_STOP_FILTER)
-        keep_calls(run, reply);
+    if (reply->stop != MODEL_STOP_FILTER && keep_calls(run, reply, &err) < 0) {
+        LOG_WARN("run", "a call could not be judged", LOG_STR("run", run->row.run_key),
+                 LOG_ERR(&err));
+        run_turn_free(run);
+        run_give_back(run);
+        return;
+    }
     turn->previews = 1; /* this function's own */
     for (unsigned i = 0; i < turn->call_count; i++) {
         if (run_call_needs_preview(turn->calls[i])) {
@@ -117,6 +128,7 @@ static int say(struct run *run, struct run_turn *turn, struct message *message, 
     struct json_writer w = JSON_WRITER(&content);
 
     run_message_init(run, message, MESSAGE_THOUGHT);
+    message->taint = run->system_taint;
     json_write_object_begin(&w);
     json_put_str(&w, "text", turn->text);
     if (turn->thinking.n) {
@@ -167,6 +179,7 @@ static int append_action(struct run *run, struct run_call *call, struct message 
     struct json_writer w = JSON_WRITER(&content);
 
     run_message_init(run, message, MESSAGE_ACTION);
+    message->taint = run->system_taint;
     json_write_object_begin(&w);
     json_put_str(&w, "arguments", call->arguments);
     if (call->problem.n) {
@@ -211,6 +224,8 @@ static int offer_call(struct run *run, struct run_call *call, struct err *err)
         json_put_str(&w, "grantedBy", call->granted_by);
         json_write_object_end(&w);
         said.data = buf_str(&data);
+        if (grant_used(run->runner->config.agent_domain, call->grant_id, run->unit.now, err) < 0)
+            return -1;
     }
     return run_offer(run, RUN_EV_CALL, call->key, bits, &said, err);
 }
@@ -294,6 +309,14 @@ static int judge_again(struct run_turn *turn, struct err *err)
     return 0;
 }
 
+/* Calls that the day's budget has no room for do not act. */
+static int count_calls(struct run *run, const struct run_turn *turn, struct err *err)
+{
+    int r = run->spent ? 1 : run_budget_calls(run, turn->call_count, err);
+
+    return r == 0 ? run_spend(run, "toolCallsPerDay", err) : r < 0 ? -1 : 0;
+}
+
 static int record_turn(struct run *run, struct err *err)
 {
     struct run_turn *turn = run->turn;
@@ -307,6 +330,8 @@ static int record_turn(struct run *run, struct err *err)
     }
     count_usage(run, turn);
     run->rests = 0;
+    if (run_budget_settle(run, &turn->usage, err) < 0 || count_calls(run, turn, err) < 0)
+        return -1;
     if (tell_dropped(run, turn->dropped_calls, err) < 0)
         return -1;
     /* Calls of an answer that used up the tokens do not act; an answer without calls still counts.
@@ -329,9 +354,7 @@ static void record_answer(struct run *run)
     }
     run->thinking = false;
     kept = record_turn(run, &err) == 0;
-    if (!kept)
-        LOG_WARN("run", "an answer was not taken", LOG_STR("run", run->row.run_key), LOG_ERR(&err));
-    run_unit_end(run, kept, &err);
+    run_unit_settle(run, kept, "an answer was not taken", &err);
 }
 
 void run_thought_ready(struct run *run)
@@ -360,6 +383,35 @@ static int64_t rest_ms(const struct run *run, int64_t retry_after_ms)
     return retry_after_ms > ms ? retry_after_ms : ms;
 }
 
+/* Until when the run rests; 0: it ends instead. A provider that asks for more time than is left is
+ * not asked again: the person hears of it now, not tomorrow. */
+static int64_t rest_until(struct run *run, const struct err *why, int64_t retry_after_ms)
+{
+    int64_t since = run->rests ? run->resting_since : run->unit.now;
+    int64_t ms = rest_ms(run, retry_after_ms);
+
+    if (why->code != ERR_RATE_LIMITED || run->rests >= RESTS_MAX || run_stop_code(run) ||
+        ms > since + RESTS_MS - run->unit.now)
+        return 0;
+    run->resting_since = since;
+    return run->unit.now + ms;
+}
+
+/* What a run that was rate limited for the last time says. */
+static void end_rests(const struct run *run, int64_t retry_after_ms, struct err *why)
+{
+    char until[TIMEFMT_SIZE];
+
+    if (retry_after_ms > RESTS_MS && retry_after_ms < SOME_DAY_MS) {
+        timefmt_rfc3339(run->unit.now + retry_after_ms, until);
+        err_wrap(why, "the provider asks to wait until %s; a run rests for %d minutes at most",
+                 until, RESTS_MS / 60000);
+    } else {
+        err_wrap(why, "still rate limited after %u rests of at most %d minutes together",
+                 run->rests, RESTS_MS / 60000);
+    }
+}
+
 /* turn: an answer that came and is not taken; its tokens are paid for. May be NULL. */
 static void write_failure(struct buf *out, const struct err *why, int64_t until,
                           const struct run_turn *turn)
@@ -378,18 +430,22 @@ static void write_failure(struct buf *out, const struct err *why, int64_t until,
     json_write_object_end(&w);
 }
 
-static int record_failure(struct run *run, const struct err *why, int64_t retry_after_ms,
-                          struct err *err)
+static int record_failure(struct run *run, struct err *why, int64_t retry_after_ms, struct err *err)
 {
-    bool later = why->code == ERR_RATE_LIMITED && run->rests < RESTS_MAX && !run_stop_code(run);
-    int64_t until = later ? run->unit.now + rest_ms(run, retry_after_ms) : 0;
+    int64_t until = rest_until(run, why, retry_after_ms);
+    bool later = until > 0;
     AUTO_BUF data = BUF_INIT(8192);
     struct run_said said = { 0 };
     char text[ERR_TEXT_MAX];
 
+    if (why->code == ERR_RATE_LIMITED && !later && !run_stop_code(run))
+        end_rests(run, retry_after_ms, why);
     write_failure(&data, why, until, run->turn);
     if (run->turn)
         count_usage(run, run->turn);
+    if ((run->turn ? run_budget_settle(run, &run->turn->usage, err)
+                   : run_budget_failed(run, why->code, err)) < 0)
+        return -1;
     said.data = buf_str(&data);
     if (later) {
         run->rests++;
@@ -405,23 +461,23 @@ static int record_failure(struct run *run, const struct err *why, int64_t retry_
                      RUN_FAILED | (later ? RUN_LATER : 0), &said, err);
 }
 
-void run_take_failure(struct run *run, const struct err *why, int64_t retry_after_ms)
+void run_take_failure(struct run *run, const struct err *failure, int64_t retry_after_ms)
 {
-    struct err err = ERR_INIT, stopped = ERR_INIT;
+    struct err err = ERR_INIT, why = *failure;
     enum err_code stop = run_stop_code(run);
     bool kept;
 
-    if (why->code == ERR_CANCELLED && stop) {
-        err_set(&stopped, stop, "%s", err_sentence(stop));
-        why = &stopped;
+    if (why.code == ERR_CANCELLED && stop) {
+        err_reset(&why);
+        err_set(&why, stop, "%s", err_sentence(stop));
     }
     if (run_unit_begin(run, &err) < 0) {
         run_give_back(run);
         return;
     }
-    kept = record_failure(run, why, retry_after_ms, &err) == 0;
+    kept = record_failure(run, &why, retry_after_ms, &err) == 0;
     run->thinking = run->checking = false;
-    run_unit_end(run, kept, &err);
+    run_unit_settle(run, kept, "a failed request was not taken", &err);
 }
 
 /* ---- the check of wiggum mode ---- */
@@ -465,6 +521,8 @@ static int record_checked(struct run *run, const struct model_reply *reply, stru
     said.data = buf_str(&data);
     count_usage(run, &counted);
     run->rests = 0;
+    if (run_budget_settle(run, &counted.usage, err) < 0)
+        return -1;
     if (run_offer(run, RUN_EV_CHECKED, 0, done ? RUN_FINISHED : 0, &said, err) < 0)
         return -1;
     return run_spend_check(run, err);
@@ -481,5 +539,5 @@ void run_take_check(struct run *run, const struct model_reply *reply)
     }
     kept = record_checked(run, reply, &err) == 0;
     run->checking = false;
-    run_unit_end(run, kept, &err);
+    run_unit_settle(run, kept, "a check was not taken", &err);
 }

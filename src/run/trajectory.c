@@ -1,8 +1,11 @@
 /* Trajectories: a wiggum run as a learner wants it, a step a call.
  *
  * The state of a step is what the model had before it when it chose: the task, where, in which
- * iteration, and the results of the iteration before. A run is a success when its last check said
- * that it is finished, and not that it gave up.
+ * iteration, and the results of the iteration before. The status of a step is "completed", "failed"
+ * (an error, or a command that ended with another code than 0) or "refused" (it was not carried
+ * out). A run is a success when its last check said that it is finished, and not that it gave up,
+ * and when of the calls it made at least one was carried out: what only asked and was told no has
+ * done nothing.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,6 +28,7 @@
 
 struct step {
     const char *state, *action, *thinking; /* thinking may be NULL */
+    bool acted;                            /* it was begun; else it was refused */
 };
 
 struct telling {
@@ -37,6 +41,7 @@ struct telling {
     struct buf out;
     struct json_writer w;
     int64_t iterations;
+    unsigned calls, acts; /* made; carried out */
     bool finished, failed;
     struct err *err;
 };
@@ -106,14 +111,44 @@ static int read_message(struct telling *t, const struct run_event_row *row,
     return 0;
 }
 
-static void write_step(struct telling *t, const struct step *step, const char *observation)
+/* NULL: it has none; a command that was killed has one that is null. */
+static struct json_object *exit_code_of(struct json_object *content, bool *ret_has)
+{
+    struct json_object *output = json_find(content, "output"), *code = NULL;
+
+    *ret_has = output && json_object_is_type(output, json_type_object) &&
+               json_object_object_get_ex(output, "exit_code", &code);
+    return code;
+}
+
+static const char *status_of(const struct step *step, struct json_object *content)
+{
+    bool has_code;
+    struct json_object *code = exit_code_of(content, &has_code);
+
+    if (!step->acted)
+        return "refused";
+    if (json_find(content, "error") || (has_code && (!code || json_object_get_int(code) != 0)))
+        return "failed";
+    return "completed";
+}
+
+static void write_step(struct telling *t, const struct step *step, const char *observation,
+                       struct json_object *content)
 {
     struct json_writer *w = &t->w;
+    bool has_code;
+    struct json_object *code = exit_code_of(content, &has_code);
 
     json_write_object_begin(w);
     json_put_text(w, "state", step->state);
     json_put_text(w, "action", step->action);
     json_put_text(w, "observation", observation);
+    json_put_text(w, "status", status_of(step, content));
+    if (has_code) {
+        json_write_key(w, "exit_code");
+        json_write_value(w, code);
+    }
     if (step->thinking) {
         json_put_text(w, "thinking", step->thinking);
     }
@@ -127,7 +162,9 @@ static void settle(struct telling *t, const struct run_event_row *row, struct js
 
     if (!step->action)
         return;
-    write_step(t, step, observation);
+    write_step(t, step, observation, content);
+    t->calls++;
+    t->acts += step->acted && !json_find(content, "error");
     buf_printf(&t->seeing, "\n$ %s\n", step->action);
     buf_add_str(&t->seeing, utf8_truncate(str_from(observation), STATE_BYTES / 4));
     t->steps[row->event.key] = (struct step){ .state = NULL };
@@ -196,6 +233,9 @@ static int tell(struct telling *t, const struct run_event_row *row)
         return 0;
     case RUN_EV_EDIT:
         return tell_edit(t, row);
+    case RUN_EV_ACT:
+        t->steps[row->event.key].acted = true;
+        return 0;
     case RUN_EV_OBSERVE:
         t->iterations++;
         buf_clear(&t->seen);
@@ -236,7 +276,7 @@ static bool tell_row(void *arg, const struct run_event_row *row)
 static void finish(struct telling *t, struct str steps, struct buf *line)
 {
     struct json_writer w = JSON_WRITER(line);
-    bool success = t->finished && t->run.status == RUN_DONE;
+    bool success = t->finished && t->run.status == RUN_DONE && (!t->calls || t->acts);
 
     json_write_object_begin(&w);
     json_put_str(&w, "task_id", t->run.run_key);

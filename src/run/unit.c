@@ -55,15 +55,18 @@ static void publish_all(struct run_outbox *out)
     }
 }
 
-/* A mistake of ours: it waits and nothing will wake it. It ends, and says so. */
+#define STUCK                                                                                      \
+    "the run came to a place from which no rule lets it go on; `dormouse verify` looks for it"
+
+/* It waits and nothing will wake it: a mistake of ours, or of a policy. It ends with that reason,
+ * and its rules are not asked: they may not even let it stop. */
 static void end_stuck(struct run *run)
 {
-    struct err err = ERR_INIT;
+    struct err err = ERR_INIT, why = ERR_INIT;
 
     LOG_ERROR("run", "a run waits for nothing", LOG_STR("run", run->row.run_key));
-    run->row.error_code = STR("internal");
-    run->row.error_message = STR("the run came to a place from which it could not go on");
-    if (run_stop(run, &err) < 0)
+    err_set(&why, ERR_INTERNAL, "%s", STUCK);
+    if (run_abort(run->runner, run->row.run_key, &why, &err) < 0)
         LOG_ERROR("run", "and could not be ended", LOG_ERR(&err));
 }
 
@@ -109,7 +112,7 @@ static void outbox_drop(struct loop_effect *effect, const struct err *why)
     struct run *run = out->run;
 
     run->asking -= asks(out);
-    if (!run->runner->stopping)
+    if (!run->runner->stopping && loop_is_healthy(loop_of(run)))
         LOG_WARN("run", "not stored, the run is loaded again", LOG_STR("run", run->row.run_key),
                  LOG_ERR(why));
     break_run(run);
@@ -177,7 +180,7 @@ static bool waits_for_person(const struct run *run)
     const struct run_call *call;
 
     run_each_call (run, call)
-        if (call->live && call->inbox_n && !call->result_n)
+        if (call->live && call->waits)
             return true;
     return false;
 }
@@ -289,7 +292,8 @@ int run_unit_end(struct run *run, bool keep, struct err *err)
     arena_reset(&run->scratch);
     if (keep) {
         run->dirty = false;
-        map_remove(&run->runner->failures, run->row.run_key);
+        if (run->unit.rows && !run->unit.recovers) /* a step was stored */
+            map_remove(&run->runner->failures, run->row.run_key);
         run_hold(run);
         run->asking += asks(out);
         loop_after_commit(loop_of(run), &out->effect);
@@ -300,4 +304,12 @@ int run_unit_end(struct run *run, bool keep, struct err *err)
     if (moved)
         break_run(run);
     return r;
+}
+
+void run_unit_settle(struct run *run, bool kept, const char *what, struct err *err)
+{
+    if (run_unit_end(run, kept, err) == 0 && kept)
+        return;
+    LOG_WARN("run", what, LOG_STR("run", run->row.run_key), LOG_ERR(err));
+    run_give_back(run);
 }

@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
+#include "base/place.h"
 #include "base/str.h"
+#include "sandbox/lend.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/walls.h"
 
@@ -47,6 +50,13 @@ static const struct {
     { "Operation not permitted", "allow user namespaces: sysctl -w "
                                  "kernel.unprivileged_userns_clone=1, or, in a container, start it "
                                  "with a seccomp profile that admits them" },
+    { "changed while", "start it again; somebody renames or replaces it all the time" },
+    { "lent to an unprivileged user",
+      "Dormouse runs as root here, and no command of an agent may: keep the place on ext4, xfs, "
+      "btrfs or tmpfs, or run Dormouse as an ordinary user (dormouse serve --user NAME)" },
+    { "root may not make mounts",
+      "Dormouse runs as root here, and no command of an agent may: run it as an ordinary user "
+      "(dormouse serve --user NAME), or give the container CAP_SYS_ADMIN" },
     { "Unknown option", "a newer bubblewrap is needed, 0.8.0 or later: apt install bubblewrap" },
 };
 
@@ -124,6 +134,26 @@ static int try_bwrap(char *said, size_t size)
     return status;
 }
 
+/* As root nothing is run that could not be lent, and the home always is: whether that works here.
+ */
+static bool try_lending(char *said, size_t size)
+{
+    const char *home = place_home();
+    AUTO_FD fd = -1;
+    AUTO_FD copy = -1;
+
+    if (!walls_is_root() || strcmp(home, "/") == 0)
+        return true;
+    fd = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    copy = lend_copy(fd);
+    if (copy < 0)
+        snprintf(said, size, "%.300s can't be lent to an unprivileged user (idmapped mount: %s)",
+                 home, strerror(errno));
+    return copy >= 0;
+}
+
 int sandbox_available(struct err *err)
 {
     static bool known;
@@ -132,7 +162,8 @@ int sandbox_available(struct err *err)
 
     if (!known) {
         err_reset(&kept);
-        if (!walls_bwrap() || try_bwrap(said, sizeof(said)) != 0) {
+        if (!walls_bwrap() || try_bwrap(said, sizeof(said)) != 0 ||
+            !try_lending(said, sizeof(said))) {
             said[strcspn(said, "\n")] = '\0';
             walls_explain(&kept, said);
         }

@@ -174,16 +174,16 @@ int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char 
                  int64_t time_limit_ms, struct err *err)
 {
     struct exec exec = { .loop = loop, .socket = -1 };
-    struct walls_how how = { .hand = hand_path(), .keep_terminal = true };
+    struct walls_how how = { .own = hand_own_files(), .keep_terminal = true };
     AUTO(hand_net) net = NULL;
     AUTO_WALLS walls = { .cwd = NULL };
     bool domains = spec->allow_domains && spec->allow_domains[0];
+    const char *unheld[SANDBOX_UNHELD_MAX];
     void (*on_interrupt)(int), (*on_quit)(int);
     int r;
 
-    if (!how.hand)
-        return err_set(err, ERR_SANDBOX_UNAVAILABLE, "%s is not installed beside dormouse",
-                       HAND_NAME);
+    if (hand_program(err) < 0)
+        return -1;
     if (!spec->off && !walls_bwrap())
         return walls_explain(err, "");
     if (domains && !spec->off &&
@@ -196,6 +196,8 @@ int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char 
         fprintf(stderr, "dormouse: names: %s\n", WALLS_NAMES_CUT);
     if (!spec->off)
         exec.group = spec_cgroup(spec);
+    for (size_t i = 0, n = spec->off ? 0 : spec_unheld(exec.group, walls.cwd, unheld); i < n; i++)
+        fprintf(stderr, "dormouse: limits: %s\n", unheld[i]);
     on_interrupt = signal(SIGINT, SIG_IGN);
     on_quit = signal(SIGQUIT, SIG_IGN);
     r = start_hand(

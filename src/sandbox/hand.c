@@ -69,6 +69,7 @@ static void copy_spec(struct hand *hand, const struct sandbox_spec *spec)
     hand->spec.allow_write = copy_list(hand, spec->allow_write);
     hand->spec.deny_read = copy_list(hand, spec->deny_read);
     hand->spec.allow_domains = copy_list(hand, spec->allow_domains);
+    hand->spec.allow_unix_sockets = copy_list(hand, spec->allow_unix_sockets);
     hand->spec.env = copy_list(hand, spec->env);
 }
 

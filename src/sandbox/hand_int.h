@@ -36,12 +36,20 @@
 const char *hand_path(void);
 /* This one and no other, for programs that lie elsewhere (tests); kept by pointer. */
 void hand_set_path(const char *path);
+/* The sealed copy of it that is executed, which stays ours; sandbox_unavailable when there is
+ * none. */
+int hand_program(struct err *err);
+/* Files of ours that are executed outside of walls, or build them; ends with NULL. */
+const char *const *hand_own_files(void);
 
 /* ---- hand_setup.c ---- */
 
+/* Who the hand is to the kernel when the daemon is root: nobody that systems give out. */
+#define HAND_UID 60999u
+
 /* Numbers that descriptors have in the hand. With walls off there are no arguments. */
-enum hand_fd { HAND_FD_SOCKET = 3, HAND_FD_SETUP, HAND_FD_GROUPS };
-#define HAND_FDS_MAX (3 + CGROUP_FILES_MAX)
+enum hand_fd { HAND_FD_SOCKET = 3, HAND_FD_SETUP, HAND_FD_PROGRAM, HAND_FD_GROUPS };
+#define HAND_FDS_MAX (4 + CGROUP_FILES_MAX)
 
 /* What the hand must know besides specification and walls. */
 struct hand_told {
@@ -56,14 +64,14 @@ struct hand_start {
     int fds[HAND_FDS_MAX];
     size_t n;
     int socket; /* the keeper's end */
-    const char *argv[10];
+    const char *argv[12];
     char args_fd[16];
     const char *path;
 };
 int hand_start_init(struct hand_start *start, const struct sandbox_spec *spec,
                     const struct walls *walls, struct cgroup *group, const struct hand_told *told,
                     struct err *err);
-/* Closes what was not taken out of it; the groups' files are the group's. */
+/* Closes what was not taken out of it; the groups' files and the program stay. */
 void hand_start_release(struct hand_start *start);
 
 /* A memory file with what the hand must know; groups is how many of its descriptors are for

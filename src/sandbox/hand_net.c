@@ -10,9 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/hand_int.h"
 #include "sandbox/proxy.h"
+#include "sandbox/walls.h"
 
 #define DETAIL_MAX 512
 
@@ -65,6 +68,13 @@ int hand_net_start(struct loop *loop, const char *const *allow_domains,
                                             .on_refused = on_refused,
                                             .arg = net },
                     &net->proxy, err) < 0) {
+        hand_net_free(net);
+        return -1;
+    }
+    /* The hand's forwarder connects, which is another user when we are root. */
+    if (walls_is_root() &&
+        (chmod(net->dir, 0711) < 0 || chown(net->socket, HAND_UID, (gid_t)-1) < 0)) {
+        err_set(err, ERR_INTERNAL, "the proxy's socket %s: %s", net->socket, strerror(errno));
         hand_net_free(net);
         return -1;
     }

@@ -148,12 +148,18 @@ static void on_start_limit(struct loop_timer *timer)
 /* The walls stand: only now is it told what to do. */
 static void greet(struct hand_proc *proc)
 {
+    const char *unheld[SANDBOX_UNHELD_MAX];
+
     proc->greeted = true;
     loop_timer_stop(proc->loop, &proc->start_limit);
+    walls_let_go(&proc->walls);
     if (proc->out.n > 0)
         write_some(proc);
     if (proc->walls.names_cut)
         proc->calls.notice(proc->arg, "names", STR(WALLS_NAMES_CUT));
+    for (size_t i = 0, n = proc->off ? 0 : spec_unheld(proc->group, proc->walls.cwd, unheld);
+         i < n && !proc->dropped; i++)
+        proc->calls.notice(proc->arg, "limits", str_from(unheld[i]));
 }
 
 /* False when the process was given up or dropped meanwhile. */
@@ -355,11 +361,10 @@ static void on_refused(void *arg, const char *detail)
 static int start_walled(struct hand_proc *proc, const struct sandbox_spec *spec, struct str state,
                         struct err *err)
 {
-    struct walls_how how = { .hand = hand_path() };
+    struct walls_how how = { .own = hand_own_files() };
 
-    if (!how.hand)
-        return err_set(err, ERR_SANDBOX_UNAVAILABLE,
-                       "%s is not installed beside dormouse: install it again", HAND_NAME);
+    if (hand_program(err) < 0)
+        return -1;
     if (!spec->off && !walls_bwrap())
         return walls_explain(err, "");
     if (spec->allow_domains && spec->allow_domains[0] && !spec->off &&

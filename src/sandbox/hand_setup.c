@@ -36,11 +36,34 @@ static void write_list(struct json_writer *w, const char *key, const char *const
     json_write_array_end(w);
 }
 
+static void write_views(struct json_writer *w, const struct walls *walls)
+{
+    char text[64];
+
+    json_put_array(w, "views");
+    for (size_t i = 0; i < walls->view_count; i++) {
+        const struct place_view *view = &walls->views[i];
+
+        json_write_object_begin(w);
+        json_put_text(w, "path", view->path);
+        json_put_bool(w, "covered", view->covered);
+        json_put_bool(w, "bound", view->bound);
+        json_put_bool(w, "lent", view->lent);
+        /* As text: they may need all 64 bits. */
+        snprintf(text, sizeof(text), "%llu %llu %llu", (unsigned long long)view->dev,
+                 (unsigned long long)view->ino, (unsigned long long)view->entry);
+        json_put_text(w, "is", text);
+        json_write_object_end(w);
+    }
+    json_write_array_end(w);
+}
+
 static void write_limits(struct json_writer *w, const struct sandbox_spec *spec, int64_t time_ms)
 {
     json_put_u64(w, "memory", spec_memory(spec));
     json_put_u64(w, "processes", spec_processes(spec));
     json_put_u64(w, "disk", spec_disk(spec));
+    json_put_u64(w, "files", spec_files(spec));
     json_put_i64(w, "timeLimit", time_ms);
 }
 
@@ -57,6 +80,8 @@ int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls,
     write_list(&w, "denyRead", walls->deny_read.items);
     write_list(&w, "denyNames", walls->deny_names.items);
     write_list(&w, "denyWrite", walls->deny_write.items);
+    write_list(&w, "sockets", walls->sockets.items);
+    write_views(&w, walls);
     write_list(&w, "argv", told->argv);
     write_limits(&w, spec, told->time_limit_ms);
     json_put_i64(&w, "proxyPort", told->proxy ? WALLS_PROXY_PORT : 0);
@@ -84,6 +109,9 @@ int hand_args_file(const struct walls *walls, struct err *err)
 
 /* ---- all of it ---- */
 
+#define HAND_PROGRAM "/proc/self/fd/5" /* HAND_FD_PROGRAM */
+_Static_assert(HAND_FD_PROGRAM == 5, "HAND_PROGRAM names it");
+
 static int make_socket(struct hand_start *start, struct err *err)
 {
     int ends[2], on = 1;
@@ -97,20 +125,26 @@ static int make_socket(struct hand_start *start, struct err *err)
     return 0;
 }
 
-static void make_command(struct hand_start *start, const struct sandbox_spec *spec,
-                         const struct walls *walls, bool serves)
+static void make_command(struct hand_start *start, const struct sandbox_spec *spec, bool staged,
+                         bool serves)
 {
     size_t n = 0;
 
-    start->path = spec->off ? hand_path() : walls_bwrap();
+    start->path = spec->off ? HAND_PROGRAM : walls_bwrap();
     if (spec->off) {
         start->argv[n++] = HAND_NAME;
     } else {
+        if (staged) {
+            start->path = HAND_PROGRAM;
+            start->argv[n++] = HAND_NAME;
+            start->argv[n++] = "stage";
+            start->argv[n++] = walls_bwrap();
+        }
         start->argv[n++] = "bwrap";
         start->argv[n++] = "--args";
         start->argv[n++] = start->args_fd;
         start->argv[n++] = "--";
-        start->argv[n++] = walls->hand;
+        start->argv[n++] = HAND_PROGRAM;
     }
     start->argv[n++] = serves ? "serve" : "exec";
     start->argv[n] = NULL;
@@ -129,9 +163,13 @@ int hand_start_init(struct hand_start *start, const struct sandbox_spec *spec,
     if (fd < 0)
         return -1;
     start->fds[start->n++] = fd;
+    fd = hand_program(err);
+    if (fd < 0)
+        return -1;
+    start->fds[start->n++] = fd;
     for (int i = 0; i < count; i++)
         start->fds[start->n++] = groups[i];
-    make_command(start, spec, walls, told->argv == NULL);
+    make_command(start, spec, walls->staged, told->argv == NULL);
     if (spec->off)
         return 0;
     fd = hand_args_file(walls, err);

@@ -11,12 +11,15 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
+#include "base/str.h"
 #include "sandbox/inside_int.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,6 +69,21 @@ static int spawn_it(const struct inside_spawn *spawn, pid_t *ret_pid)
     return r;
 }
 
+/* A directory of PATH that we may not search says "Permission denied" of every name: that is no
+ * answer when no other directory holds the program either. */
+static bool child_is_absent(const char *name)
+{
+    const char *path = getenv("PATH");
+    struct str rest = str_from(path ? path : ""), dir;
+    char full[LIMIT_PATH_BYTES];
+
+    while (!strchr(name, '/') && str_split(&rest, ':', &dir))
+        if (snprintf(full, sizeof(full), "%.*s/%s", STR_ARG(dir), name) < (int)sizeof(full) &&
+            access(full, F_OK) == 0)
+            return false;
+    return !strchr(name, '/');
+}
+
 int inside_child_start(const struct inside_spawn *spawn, struct inside_child *child,
                        struct err *err)
 {
@@ -84,12 +102,16 @@ int inside_child_start(const struct inside_spawn *spawn, struct inside_child *ch
     }
     pthread_mutex_unlock(&lock);
     pthread_mutex_unlock(&gate);
-    if (r == 0)
+    if (r == 0) {
+        inside_watch_wake();
         return 0;
+    }
     close(child->event);
     if (access(spawn->cwd, X_OK) < 0)
         return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_PATH_DENIED,
                        "working directory %.512s: %s", spawn->cwd, strerror(errno));
+    if (r == EACCES && child_is_absent(spawn->argv[0]))
+        r = ENOENT;
     return err_set(err,
                    r == ENOENT   ? ERR_NOT_FOUND
                    : r == EACCES ? ERR_PATH_DENIED

@@ -1,6 +1,6 @@
 /* One command with the caller's terminal: `dormouse sandbox exec`.
  *
- * The thread that waits for it also answers refused calls and looks at the limits.
+ * The thread that waits for it also looks at the limits.
  *
  * Exits as the command does: its code, 128 + signal, 124 when its time was over, 125 when a limit
  * ended it, 126 or 127 when it could not be started.
@@ -42,29 +42,24 @@ static int exit_code(const struct inside_child *child, bool timed_out)
     return WIFSIGNALED(child->status) ? 128 + WTERMSIG(child->status) : WEXITSTATUS(child->status);
 }
 
-static void wait_until(int signals, int listener, int64_t until)
+static void wait_until(int signals, int64_t until)
 {
-    struct pollfd in[] = { { .fd = signals, .events = POLLIN },
-                           { .fd = listener, .events = POLLIN } };
+    struct pollfd in = { .fd = signals, .events = POLLIN };
     int64_t left = until - now_ms();
     struct signalfd_siginfo info;
 
-    if (poll(in, ARRAY_LEN(in), left > 0 ? (int)left : 0) <= 0)
-        return;
-    if (in[0].revents && read(signals, &info, sizeof(info)) > 0)
+    if (poll(&in, 1, left > 0 ? (int)left : 0) > 0 && read(signals, &info, sizeof(info)) > 0)
         inside_reap();
-    if (in[1].revents & POLLIN)
-        inside_answer_call(listener);
 }
 
-static bool wait_for(struct inside_child *child, int signals, int listener, int64_t limit_ms)
+static bool wait_for(struct inside_child *child, int signals, int64_t limit_ms)
 {
     int64_t deadline = limit_ms > 0 ? now_ms() + limit_ms : INT64_MAX;
     int64_t look_at = now_ms() + INSIDE_LOOK_MS;
     bool timed_out = false;
 
     while (!child->ended) {
-        wait_until(signals, listener, look_at < deadline ? look_at : deadline);
+        wait_until(signals, look_at < deadline ? look_at : deadline);
         if (!child->ended && now_ms() >= look_at)
             look_at = inside_watch_look() + now_ms();
         if (!child->ended && now_ms() >= deadline) {
@@ -76,7 +71,7 @@ static bool wait_for(struct inside_child *child, int signals, int listener, int6
     return timed_out;
 }
 
-int inside_exec(const struct inside_setup *setup, int socket, int listener)
+int inside_exec(const struct inside_setup *setup, int socket)
 {
     struct inside_child child;
     struct err err = ERR_INIT;
@@ -99,7 +94,7 @@ int inside_exec(const struct inside_setup *setup, int socket, int listener)
         fprintf(stderr, "dormouse: %s\n", err_format(&err, text, sizeof(text)));
         return err.code == ERR_NOT_FOUND ? EXIT_ABSENT : EXIT_DENIED;
     }
-    timed_out = wait_for(&child, signals, listener, setup->time_limit_ms);
+    timed_out = wait_for(&child, signals, setup->time_limit_ms);
     if (inside_guard_look(child.message))
         return EXIT_SANDBOX;
     return exit_code(&child, timed_out);

@@ -1,11 +1,11 @@
-/* Dormouse's own settings in writable places (.dormouse): what is there is bound read-only by the
- * walls; what is not there has nothing to bind, and nothing is made in people's directories for it.
+/* Guarded names that are there after all (guarded.h): what was there at the start is bound
+ * read-only by the walls, and making one is refused (inside_create.c), but a program may win a
+ * race, and with walls off nothing is refused.
  *
- * So the hand looks after each command. A directory of settings that was not there when the hand
- * started, or that took the place of another, is set aside under a name that nobody reads, and the
- * command fails. It is not removed: somebody else may have made it at that moment. One that a
- * background process makes later is found after the next command; until then it may do what any
- * such file may, which is to narrow the next run.
+ * So the hand looks after each command. One that was not there when the hand started, or that took
+ * the place of another, is set aside under a name that nobody reads, and the command fails. It is
+ * not removed: somebody else may have made it at that moment. One that a background process makes
+ * later is found after the next command.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,8 +20,7 @@
 #include "base/limits.h"
 #include "sandbox/inside_int.h"
 
-#define GUARDED_MAX 128
-#define NAMES_MAX   100 /* tried for one that is set aside */
+#define NAMES_MAX 100 /* tried for one that is set aside */
 
 struct guarded {
     const char *path;
@@ -31,7 +30,7 @@ struct guarded {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct guarded guarded[GUARDED_MAX];
+static struct guarded *guarded;
 static size_t count;
 
 static void see(struct guarded *g)
@@ -47,13 +46,17 @@ static void see(struct guarded *g)
 
 void inside_guard(const struct inside_setup *setup)
 {
-    for (count = 0; setup->deny_write[count] && count < GUARDED_MAX; count++) {
-        guarded[count].path = setup->deny_write[count];
-        see(&guarded[count]);
+    while (setup->deny_write[count])
+        count++;
+    guarded = NEW_N(struct guarded, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        guarded[i].path = setup->deny_write[i];
+        see(&guarded[i]);
     }
+    inside_deep_init(setup);
 }
 
-static bool set_aside(const char *path, char *aside, size_t size)
+bool inside_set_aside(const char *path, char *aside, size_t size)
 {
     for (int i = 1; i <= NAMES_MAX; i++) {
         int n = snprintf(aside, size, "%s.set-aside-%d", path, i);
@@ -78,15 +81,15 @@ static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
     if (!g->there && !before.there)
         return false;
     if (!g->there) {
-        snprintf(message, INSIDE_MESSAGE_MAX, "%.200s, which leads to settings, was removed",
-                 g->path);
+        snprintf(message, INSIDE_MESSAGE_MAX,
+                 "%.200s, which leads to what tools outside obey, was removed", g->path);
         return true;
     }
     if (before.there && before.dev == g->dev && before.ino == g->ino)
         return false;
-    if (set_aside(g->path, aside, sizeof(aside)))
+    if (inside_set_aside(g->path, aside, sizeof(aside)))
         snprintf(message, INSIDE_MESSAGE_MAX,
-                 "%.200s was made; settings can't be made in the sandbox: it is now called %s",
+                 "%.200s was made; tools outside obey it without asking: it is now called %s",
                  g->path, strrchr(aside, '/') + 1);
     else
         snprintf(message, INSIDE_MESSAGE_MAX,
@@ -106,6 +109,7 @@ bool inside_guard_look(char message[INSIDE_MESSAGE_MAX])
             inside_notice("settings", "%s", message);
             changed = true;
         }
+    changed = inside_deep_look(message) || changed;
     pthread_mutex_unlock(&lock);
     return changed;
 }

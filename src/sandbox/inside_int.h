@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "sandbox/frame.h"
 #include "sandbox/op_int.h"
+#include "sandbox/place.h"
 
 /* ---- setup: inside_setup.c ---- */
 
@@ -26,8 +27,11 @@ struct inside_setup {
     struct json_object *doc; /* holds the texts */
     bool off;
     const char *cwd;
-    const char **allow_write, **deny_read, **deny_names, **deny_write, **argv; /* end with NULL */
-    uint64_t memory, processes, disk;
+    /* end with NULL */
+    const char **allow_write, **deny_read, **deny_names, **deny_write, **sockets, **argv;
+    struct place_view *views; /* what must be seen from inside */
+    size_t view_count;
+    uint64_t memory, processes, disk, files;
     int64_t time_limit_ms;     /* 0: none (one command), else of a command that names none */
     int groups;                /* descriptors for joining control groups */
     int proxy_port;            /* 0: no network at all */
@@ -36,12 +40,22 @@ struct inside_setup {
 int inside_setup_read(int fd, struct inside_setup *setup, struct err *err);
 void inside_setup_release(struct inside_setup *setup);
 
+/* ---- before the walls, as root: inside_stage.c ---- */
+
+/* Lends the places to the hand's user, becomes that user and executes path. Returns only when that
+ * failed, which was said on stderr. */
+void inside_stage(const struct inside_setup *setup, const char *path, char **argv);
+
 /* ---- walls of its own ---- */
 
 /* 0, or the step that failed in err. A kernel without Landlock is no failure: *ret_abi is 0. */
 int inside_landlock(const struct inside_setup *setup, int *ret_abi, struct err *err);
-/* Installs the filter and gives the descriptor where refused calls arrive. */
-int inside_seccomp(int *ret_listener, struct err *err);
+/* From now on this thread, and what it starts, can read and remove in writable places and nothing
+ * else. False where the kernel can't. */
+bool inside_landlock_no_more(const struct inside_setup *setup);
+/* Installs the filter and gives the descriptor where refused calls arrive. Where we can't connect
+ * in place of commands there are no Unix sockets but pairs, and connect() goes on. */
+int inside_seccomp(bool connects, int *ret_listener, struct err *err);
 /* The name of a refused call ("mount"), never NULL. */
 const char *inside_call_name(int nr);
 int inside_rlimits(const struct inside_setup *setup, struct err *err);
@@ -54,17 +68,31 @@ int inside_rlimits(const struct inside_setup *setup, struct err *err);
 void inside_notice(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Where they go: a function that takes one frame's JSON; NULL: stderr. */
 void inside_notice_to(void (*send)(struct str json));
-/* Answers a refused call, which the listener says is there, with EPERM. */
-void inside_answer_call(int listener);
-/* A thread that answers all of them. */
-int inside_answer_calls(int listener, struct err *err);
+/* Starts the thread that answers calls which the filter asks about: names
+ * that may be made go on, connect() is done for the caller, all else is refused with EPERM. It must
+ * not be under the filter itself, so it comes before that. */
+int inside_answer_start(struct err *err);
+/* Where the filter asks. */
+int inside_answer_listen(int listener, struct err *err);
+
+/* ---- connections: inside_connect.c ---- */
+
+struct seccomp_notif;
+/* Whether the kernel lets us take a command's socket. Before we hide from others. */
+bool inside_connect_works(void);
+/* Holds the sockets outside that are listed. */
+int inside_connect_init(const struct inside_setup *setup, struct err *err);
+/* Does what the caller asked for, or refuses it, and answers; later, in a thread of its own. */
+void inside_connect(int listener, const struct seccomp_notif *ask);
 
 /* ---- processes: inside_proc.c ---- */
 
 struct proc_info {
     pid_t pid, parent, session;
+    pid_t thread; /* one that lives, when the first has ended before the others; else 0 */
     bool zombie;
-    uint64_t bytes; /* resident and its own */
+    uint64_t bytes;   /* its own: resident or in swap, with the tables of its pages */
+    uint64_t started; /* clock ticks since the system's start */
     unsigned threads;
     char name[32];
 };
@@ -72,6 +100,9 @@ struct proc_info {
 /* Our descendants, and those that were left to us; returns their number, at most PROCS_MAX.
  * *ret_list is to be freed. */
 size_t procs_read(struct proc_info **ret_list);
+#define PROC_PATH_MAX 96
+/* "/proc/PID/what", or what a living thread says where the first one has ended. */
+void proc_path(const struct proc_info *p, const char *what, char out[PROC_PATH_MAX]);
 /* Whether there are more than that, zombies and all, besides us; reads no more than it must. For
  * process 1. */
 bool procs_more_than(size_t limit);
@@ -80,11 +111,42 @@ int procs_kill(pid_t leader, int sig);
 /* All of them, until none is left. */
 void procs_kill_all(void);
 
-/* ---- settings: inside_guard.c ---- */
+/* ---- what they hold: inside_held.c ---- */
+
+/* Upper bounds, in bytes where nothing else is said. */
+struct held {
+    uint64_t shared;                       /* mapped memory that has no owner */
+    uint64_t buffers;                      /* in pipes and sockets */
+    uint64_t unnamed_bytes, unnamed_files; /* open or mapped in a writable place, and removed */
+    uint64_t in_flight;                    /* descriptors sent and not yet received */
+    unsigned unseen;                       /* processes that can't be looked at */
+};
+/* Before the filter. */
+void inside_held_init(void);
+void inside_held(const struct proc_info *list, size_t n, const char *const *places,
+                 struct held *ret_held);
+
+/* ---- guarded names: inside_create.c, inside_guard.c, inside_deep.c ---- */
+
+enum inside_create {
+    CREATE_OTHER = 0, /* no call that makes a name, or one that is refused for another reason */
+    CREATE_GOES_ON,
+    CREATE_REFUSED, /* the name is guarded */
+    CREATE_DENIED,  /* the place may not be read */
+};
+struct seccomp_data;
+void inside_create_init(const struct inside_setup *setup);
+/* About a call that the filter asked us about; pid is the thread that waits. */
+enum inside_create inside_create(const struct seccomp_data *data, pid_t pid, char name[256]);
 
 #define INSIDE_MESSAGE_MAX 400
 /* Remembers what is at the places that setup denies writing to. */
 void inside_guard(const struct inside_setup *setup);
+/* Renames path to "path.set-aside-1" (2, 3, ...), which is then in aside. */
+bool inside_set_aside(const char *path, char *aside, size_t size);
+/* What was made below the writable places since the hand started: tells each. */
+void inside_deep_init(const struct inside_setup *setup);
+bool inside_deep_look(char message[INSIDE_MESSAGE_MAX]);
 /* Whether something else is there now: it is set aside and reported, and message (of the last)
  * says so. Any thread. */
 bool inside_guard_look(char message[INSIDE_MESSAGE_MAX]);
@@ -120,6 +182,23 @@ void inside_gate(bool close);
 /* Tells all commands under way that they are being ended because of a limit. */
 void inside_child_over(const char *limit, const char *message);
 
+/* ---- memory: inside_memory.c ---- */
+
+void inside_memory_init(const struct inside_setup *setup);
+/* Whether all together use more than the limit; message then says so. */
+bool inside_memory_over(const struct proc_info *list, size_t n, char message[INSIDE_MESSAGE_MAX]);
+/* After everybody was ended: what would be left of it. */
+void inside_memory_clear(void);
+
+/* ---- disk: inside_disk.c ---- */
+
+void inside_disk_init(const struct inside_setup *setup);
+/* The limit that was passed ("disk", "files"), which message then says; NULL: none. */
+const char *inside_disk_over(const struct proc_info *list, size_t n,
+                             char message[INSIDE_MESSAGE_MAX]);
+/* Whether a limit was passed and still is: then nothing may be written, as message says. */
+bool inside_disk_full(char message[INSIDE_MESSAGE_MAX]);
+
 /* ---- the watch: inside_watch.c ---- */
 
 #define INSIDE_LOOK_MS 40 /* until the first look */
@@ -128,12 +207,14 @@ void inside_child_over(const char *limit, const char *message);
 void inside_watch_init(const struct inside_setup *setup);
 /* Looks at processes, memory and disk. Returns in how many milliseconds to look again. */
 int inside_watch_look(void);
+/* Something was started: look soon. Any thread. */
+void inside_watch_wake(void);
 /* A thread that looks. */
 int inside_watch_start(struct err *err);
 
 /* ---- the two ways to work ---- */
 
 int inside_serve(const struct inside_setup *setup, int socket);
-int inside_exec(const struct inside_setup *setup, int socket, int listener);
+int inside_exec(const struct inside_setup *setup, int socket);
 
 #endif

@@ -2,6 +2,7 @@
  *
  *     dormouse-hand serve
  *     dormouse-hand exec
+ *     dormouse-hand stage PROGRAM ARGUMENTS...   (as root: what comes before bubblewrap)
  *
  * Started by the keeper alone, with descriptors as hand_int.h numbers them.
  *
@@ -41,28 +42,22 @@ static void set_signals(bool off)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* *ret_listener: where refused calls arrive, -1 when none are. */
-static int close_in(const struct inside_setup *setup, int *ret_listener, struct err *err)
+static int close_in(const struct inside_setup *setup, bool connects, struct err *err)
 {
-    int abi;
+    int abi, listener;
 
-    *ret_listener = -1;
     if (inside_rlimits(setup, err) < 0)
         return -1;
     /* When there is no process namespace, orphans would go to somebody else. */
     if (setup->off)
         return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (inside_landlock(setup, &abi, err) < 0)
+    if (inside_answer_start(err) < 0 || inside_landlock(setup, &abi, err) < 0 ||
+        inside_seccomp(connects, &listener, err) < 0)
         return -1;
-    return inside_seccomp(ret_listener, err);
-}
-
-/* One command needs no threads: who waits for it can do all of this. */
-static int start_threads(int listener, struct err *err)
-{
-    if (listener >= 0 && inside_answer_calls(listener, err) < 0)
-        return -1;
-    return inside_watch_start(err);
+    if (abi == 0 && setup->argv[0])
+        fprintf(stderr, "dormouse: this kernel has no Landlock: one wall is missing, and denied "
+                        "places that do not exist yet are not denied\n");
+    return inside_answer_listen(listener, err);
 }
 
 static void *forward(void *arg)
@@ -86,21 +81,38 @@ static int start_forward(int port, struct err *err)
     return 0;
 }
 
-static int prepare(const struct inside_setup *setup, bool serves, int *ret_listener,
-                   struct err *err)
+/* Whoever renamed things while the walls were built has not moved a wall. */
+static int check_views(const struct inside_setup *setup, struct err *err)
 {
+    for (size_t i = 0; i < setup->view_count; i++)
+        if (place_check(&setup->views[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static int prepare(const struct inside_setup *setup, bool serves, struct err *err)
+{
+    bool connects = setup->off || inside_connect_works();
+
     set_signals(setup->off);
+    if (check_views(setup, err) < 0)
+        return -1;
     inside_guard(setup);
-    if (close_in(setup, ret_listener, err) < 0)
+    inside_create_init(setup);
+    if (inside_connect_init(setup, err) < 0)
         return -1;
     inside_watch_init(setup);
-    if (serves && start_threads(*ret_listener, err) < 0)
-        return -1;
+    /* It connects to the proxy's socket, which lies outside: before the filter. */
     if (setup->proxy_port > 0 && start_forward(setup->proxy_port, err) < 0)
         return -1;
-    /* Nobody inside may read or trace us. */
+    /* Nobody inside may read or trace us. The filter refuses this to everybody else. */
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE, "prctl: %s", strerror(errno));
+    if (close_in(setup, connects, err) < 0)
+        return -1;
+    /* While one command runs, who waits for it can look as well. */
+    if (serves && inside_watch_start(err) < 0)
+        return -1;
     return 0;
 }
 
@@ -117,12 +129,13 @@ static void join_groups(const struct inside_setup *setup)
 int main(int argc, char **argv)
 {
     bool serves = argc == 2 && strcmp(argv[1], "serve") == 0;
+    bool stages = argc > 3 && strcmp(argv[1], "stage") == 0;
     struct inside_setup setup;
     struct err err = ERR_INIT;
     char text[ERR_TEXT_MAX];
-    int listener, code;
+    int code;
 
-    if (!serves && (argc != 2 || strcmp(argv[1], "exec") != 0)) {
+    if (!serves && !stages && (argc != 2 || strcmp(argv[1], "exec") != 0)) {
         fprintf(stderr, "dormouse-hand is started by dormouse\n");
         return EXIT_SANDBOX;
     }
@@ -130,15 +143,20 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err_format(&err, text, sizeof(text)));
         return EXIT_SANDBOX;
     }
+    if (stages) {
+        inside_stage(&setup, argv[2], argv + 3);
+        return EXIT_SANDBOX;
+    }
     fcntl(HAND_FD_SOCKET, F_SETFD, FD_CLOEXEC);
     close(HAND_FD_SETUP);
+    close(HAND_FD_PROGRAM);
+    prctl(PR_SET_NAME, HAND_NAME);
     join_groups(&setup);
-    if (prepare(&setup, serves, &listener, &err) < 0) {
+    if (prepare(&setup, serves, &err) < 0) {
         fprintf(stderr, "%s\n", err_format(&err, text, sizeof(text)));
         return EXIT_SANDBOX;
     }
-    code = serves ? inside_serve(&setup, HAND_FD_SOCKET)
-                  : inside_exec(&setup, HAND_FD_SOCKET, listener);
+    code = serves ? inside_serve(&setup, HAND_FD_SOCKET) : inside_exec(&setup, HAND_FD_SOCKET);
     /* The other threads run on until the process ends: nothing is taken from under them. */
     fflush(NULL);
     _exit(code);

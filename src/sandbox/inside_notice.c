@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -106,40 +107,73 @@ static void read_name(pid_t pid, char *out, size_t size)
         fclose(file);
 }
 
-void inside_answer_call(int listener)
+static void answer_one(int listener)
 {
     struct seccomp_notif ask;
     struct seccomp_notif_resp reply;
-    char name[32];
+    enum inside_create created;
+    char name[32], made[256];
 
     memset(&ask, 0, sizeof(ask));
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &ask) < 0)
         return;
-    read_name((pid_t)ask.pid, name, sizeof(name));
-    /* First said, then answered: with the answer the command may end, and we with it. */
-    inside_notice("seccomp", "%s by %s refused", inside_call_name(ask.data.nr), name);
+    if (ask.data.nr == SYS_connect) {
+        inside_connect(listener, &ask);
+        return;
+    }
     memset(&reply, 0, sizeof(reply));
     reply.id = ask.id;
-    reply.error = -EPERM;
+    created = inside_create(&ask.data, (pid_t)ask.pid, made);
+    if (created == CREATE_GOES_ON) {
+        reply.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
+        return;
+    }
+    read_name((pid_t)ask.pid, name, sizeof(name));
+    /* First said, then answered: with the answer the command may end, and we with it. */
+    if (created == CREATE_REFUSED)
+        inside_notice("settings", "%.100s by %s refused: tools outside obey it without asking",
+                      made, name);
+    else if (created == CREATE_DENIED)
+        inside_notice("denied",
+                      "%.100s by %s refused: nothing may be made where nothing may be read "
+                      "(sandbox.security.denyRead)",
+                      made, name);
+    else
+        inside_notice("seccomp", "%s by %s refused", inside_call_name(ask.data.nr), name);
+    reply.error = created == CREATE_DENIED ? -EACCES : -EPERM;
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
 }
 
+static int answer_pipe[2] = { -1, -1 }; /* takes the listener's number to the thread */
+
 static void *answer_all(void *arg)
 {
-    int listener = (int)(intptr_t)arg;
+    int listener;
 
+    (void)arg;
+    if (read(answer_pipe[0], &listener, sizeof(listener)) != (ssize_t)sizeof(listener))
+        return NULL;
     for (;;)
-        inside_answer_call(listener);
+        answer_one(listener);
     return NULL;
 }
 
-int inside_answer_calls(int listener, struct err *err)
+int inside_answer_start(struct err *err)
 {
     pthread_t thread;
-    int r = pthread_create(&thread, NULL, answer_all, (void *)(intptr_t)listener);
+    int r =
+        pipe2(answer_pipe, O_CLOEXEC) < 0 ? errno : pthread_create(&thread, NULL, answer_all, NULL);
 
     if (r != 0)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE, "start a thread: %s", strerror(r));
     pthread_detach(thread);
+    return 0;
+}
+
+int inside_answer_listen(int listener, struct err *err)
+{
+    if (write(answer_pipe[1], &listener, sizeof(listener)) != (ssize_t)sizeof(listener))
+        return err_set(err, ERR_SANDBOX_UNAVAILABLE, "seccomp: %s", strerror(errno));
     return 0;
 }

@@ -13,19 +13,17 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "sandbox/inside_int.h"
 
 #define SWEEPS 16
 
-static int read_small(pid_t pid, const char *what, char *out, size_t size)
+static int read_path(const char *path, char *out, size_t size)
 {
-    char path[64];
     ssize_t n;
-    int fd;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
     n = read(fd, out, size - 1);
@@ -34,6 +32,14 @@ static int read_small(pid_t pid, const char *what, char *out, size_t size)
         return -1;
     out[n] = '\0';
     return 0;
+}
+
+static int read_small(pid_t pid, const char *what, char *out, size_t size)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, what);
+    return read_path(path, out, size);
 }
 
 /* The n-th field, the first being 1; none when there are fewer. */
@@ -52,7 +58,7 @@ static struct str nth_field(struct str line, unsigned n)
 static int read_stat(struct proc_info *p)
 {
     char text[1024], *open_at, *close_at;
-    int64_t parent, session, threads;
+    int64_t parent, session, threads, started;
     struct str rest, state;
 
     if (read_small(p->pid, "stat", text, sizeof(text)) < 0)
@@ -63,7 +69,8 @@ static int read_stat(struct proc_info *p)
     state = nth_field(rest, 2);
     if (!open_at || state.n != 1 || str_to_i64(nth_field(rest, 3), &parent) < 0 ||
         str_to_i64(nth_field(rest, 5), &session) < 0 ||
-        str_to_i64(nth_field(rest, 19), &threads) < 0)
+        str_to_i64(nth_field(rest, 19), &threads) < 0 ||
+        str_to_i64(nth_field(rest, 21), &started) < 0)
         return -1;
     p->zombie = state.p[0] == 'Z' || state.p[0] == 'X';
     *close_at = '\0';
@@ -71,18 +78,59 @@ static int read_stat(struct proc_info *p)
     p->parent = (pid_t)parent;
     p->session = (pid_t)session;
     p->threads = threads > 0 ? (unsigned)threads : 1;
+    p->started = started > 0 ? (uint64_t)started : 0;
     return 0;
 }
 
+/* A process whose first thread has ended looks dead and empty, but its other threads go on with all
+ * that it has: then one of those is asked about it. */
+static void find_thread(struct proc_info *p)
+{
+    const struct dirent *entry;
+    char path[64];
+    DIR *dir;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)p->pid);
+    dir = opendir(path);
+    while (dir && p->zombie && (entry = readdir(dir))) {
+        char text[1024], *close_at;
+
+        snprintf(path, sizeof(path), "task/%.10s/stat", entry->d_name);
+        if (!isdigit((unsigned char)entry->d_name[0]) ||
+            read_small(p->pid, path, text, sizeof(text)) < 0 || !(close_at = strrchr(text, ')')))
+            continue;
+        if (close_at[1] == ' ' && close_at[2] != 'Z' && close_at[2] != 'X') {
+            p->thread = (pid_t)strtol(entry->d_name, NULL, 10);
+            p->zombie = false;
+        }
+    }
+    if (dir)
+        closedir(dir);
+}
+
+void proc_path(const struct proc_info *p, const char *what, char out[PROC_PATH_MAX])
+{
+    if (p->thread > 0)
+        snprintf(out, PROC_PATH_MAX, "/proc/%d/task/%d/%s", (int)p->pid, (int)p->thread, what);
+    else
+        snprintf(out, PROC_PATH_MAX, "/proc/%d/%s", (int)p->pid, what);
+}
+
+/* Its own memory, what of it lies in swap, and the tables that describe all of its pages. */
 static void read_memory(struct proc_info *p)
 {
-    uint64_t resident, shared;
-    char text[256];
+    static const char *const counted[] = { "RssAnon:", "VmSwap:", "VmPTE:", "HugetlbPages:" };
+    char path[PROC_PATH_MAX], text[4096];
+    struct str rest, line;
 
-    if (read_small(p->pid, "statm", text, sizeof(text)) == 0 &&
-        str_to_u64(nth_field(str_from(text), 2), &resident) == 0 &&
-        str_to_u64(nth_field(str_from(text), 3), &shared) == 0 && resident > shared)
-        p->bytes = (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+    proc_path(p, "status", path);
+    if (read_path(path, text, sizeof(text)) < 0)
+        return;
+    rest = str_from(text);
+    while (str_split(&rest, '\n', &line))
+        for (size_t i = 0; i < ARRAY_LEN(counted); i++)
+            if (str_starts(line, str_from(counted[i])))
+                p->bytes += strtoull(line.p + strlen(counted[i]), NULL, 10) * KIB;
 }
 
 static size_t read_all(struct proc_info **ret_list)
@@ -97,6 +145,8 @@ static size_t read_all(struct proc_info **ret_list)
 
         if (!isdigit((unsigned char)entry->d_name[0]) || p.pid == getpid() || read_stat(&p) < 0)
             continue;
+        if (p.zombie && p.threads > 1)
+            find_thread(&p);
         if (n == room) {
             room = room ? 2 * room : 64;
             list = alloc_resize(list, room, sizeof(*list));

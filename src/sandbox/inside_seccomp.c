@@ -11,8 +11,14 @@
  *     raw, ioctl TIOCSTI/TIOCLINUX,
  *     personality but plain ones,
  *     making a file set-user-id,
+ *     connect                      ask the hand: it connects, or refuses (inside_connect.c)
+ *     Unix datagram sockets        EPERM (they need no connect)
  *     every number in refused[]    ask the hand: EPERM
- *     io_uring                     EPERM
+ *     whatever makes a name        ask the hand: goes on, or EPERM (inside_create.c)
+ *     io_uring, memory files,
+ *     huge pages, larger pipes     an error, in silence
+ *     larger socket buffers,
+ *     hiding from /proc            nothing is done, and the program is told that it was
  *     everything else              allow
  *
  * SPDX-License-Identifier: MIT
@@ -27,8 +33,10 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -45,7 +53,11 @@
 #else
 #error "say what this architecture is called to seccomp"
 #endif
-#define X32_BIT 0x40000000u
+#define X32_BIT            0x40000000u
+#define FLAG_WAIT_KILLABLE (1ul << 5) /* newer than some headers */
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452 /* newer than the headers; one number everywhere */
+#endif
 
 struct call {
     int nr;
@@ -124,15 +136,36 @@ static const struct call refused[] = {
 #endif
 };
 
-/* Refused in silence: event loops try them at every start and have another way. */
-static const int quiet[] = { SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register };
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447 /* newer than some headers; one number everywhere */
+#endif
+
+/* Refused in silence: programs try them and have another way. Memory files, and pages lent to a
+ * pipe, are memory that nobody could count; files in /dev/shm do as well. */
+static const struct {
+    int nr, error;
+} quiet[] = {
+    { SYS_io_uring_setup, EPERM }, { SYS_io_uring_enter, EPERM }, { SYS_io_uring_register, EPERM },
+    { SYS_memfd_create, ENOSYS },  { SYS_memfd_secret, ENOSYS },  { SYS_vmsplice, ENOSYS },
+};
+
+/* What makes a name, besides open(). */
+static const struct call making[] = {
+    CALL(mkdirat),  CALL(mknodat), CALL(symlinkat), CALL(linkat), CALL(renameat2),
+#ifdef SYS_renameat
+    CALL(renameat),
+#endif
+#ifdef SYS_mkdir
+    CALL(mkdir),    CALL(mknod),   CALL(symlink),   CALL(link),   CALL(rename),    CALL(creat),
+#endif
+};
 
 /* Refused for their arguments. */
 static const struct call watched[] = {
-    CALL(clone),  CALL(socket),   CALL(socketpair), CALL(ioctl),   CALL(personality),
-    CALL(fchmod), CALL(fchmodat), CALL(openat),     CALL(mknodat),
+    CALL(clone),  CALL(socket),   CALL(socketpair), CALL(ioctl),  CALL(personality),
+    CALL(fchmod), CALL(fchmodat), CALL(fchmodat2),  CALL(openat),
 #ifdef SYS_chmod
-    CALL(chmod),  CALL(open),     CALL(creat),      CALL(mknod),
+    CALL(chmod),  CALL(open),
 #endif
 };
 
@@ -144,12 +177,15 @@ const char *inside_call_name(int nr)
     for (size_t i = 0; i < ARRAY_LEN(watched); i++)
         if (watched[i].nr == nr)
             return watched[i].name;
+    for (size_t i = 0; i < ARRAY_LEN(making); i++)
+        if (making[i].nr == nr)
+            return making[i].name;
     return "a call";
 }
 
 /* ---- assembly ---- */
 
-#define PROGRAM_MAX 256
+#define PROGRAM_MAX 512
 
 struct program {
     struct sock_filter code[PROGRAM_MAX];
@@ -224,6 +260,10 @@ static void check_clone(struct program *p)
                     CLONE_NEWNET | CLONE_NEWCGROUP);
     emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
     answer(p, SECCOMP_RET_USER_NOTIF);
+    /* A thread with descriptors of its own would hold them where nobody looks. */
+    load(p, ARG(0));
+    and_with(p, CLONE_THREAD | CLONE_FILES);
+    answer_if(p, CLONE_THREAD, SECCOMP_RET_ERRNO | EPERM);
     end_call(p, at);
 }
 
@@ -233,6 +273,11 @@ static void check_socket(struct program *p, uint32_t nr)
 {
     unsigned short at = begin_call(p, nr);
 
+    load(p, ARG(0));
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 0, 4));
+    load(p, ARG(1));
+    and_with(p, 0xf);
+    answer_if(p, SOCK_DGRAM, SECCOMP_RET_ERRNO | EPERM);
     load(p, ARG(0));
     emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 4));
     load(p, ARG(2));
@@ -272,8 +317,58 @@ static void check_personality(struct program *p)
     end_call(p, at);
 }
 
+#define PRETEND SECCOMP_RET_ERRNO /* the program is told 0, and nothing was done */
+
+/* if (this call, with its argument equal to value) return action */
+static void check_value(struct program *p, uint32_t nr, int arg, uint32_t value, uint32_t action)
+{
+    unsigned short at = begin_call(p, nr);
+
+    load(p, ARG(arg));
+    answer_if(p, value, action);
+    end_call(p, at);
+}
+
+/* if (this call, with one of these bits in its argument) return action */
+static void check_bits(struct program *p, uint32_t nr, int arg, uint32_t bits, uint32_t action)
+{
+    unsigned short at = begin_call(p, nr);
+
+    load(p, ARG(arg));
+    and_with(p, bits);
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
+    answer(p, action);
+    end_call(p, at);
+}
+
+/* What the watch could not count: memory of the machine's pool of huge pages, buffers in the kernel
+ * beyond their usual size, and processes that may not be looked at. */
+static void check_hoards(struct program *p)
+{
+    static const uint32_t buffers[] = { SO_SNDBUF, SO_RCVBUF, SO_SNDBUFFORCE, SO_RCVBUFFORCE };
+    unsigned short at;
+
+    check_bits(p, SYS_mmap, 3, MAP_HUGETLB, SECCOMP_RET_ERRNO | ENOMEM);
+    check_bits(p, SYS_shmget, 2, SHM_HUGETLB, SECCOMP_RET_ERRNO | ENOMEM);
+    check_value(p, SYS_fcntl, 1, F_SETPIPE_SZ, SECCOMP_RET_ERRNO | EPERM);
+    at = begin_call(p, SYS_setsockopt);
+    load(p, ARG(1));
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SOL_SOCKET, 1, 0));
+    answer(p, SECCOMP_RET_ALLOW);
+    load(p, ARG(2));
+    for (size_t i = 0; i < ARRAY_LEN(buffers); i++)
+        answer_if(p, buffers[i], PRETEND);
+    end_call(p, at);
+    at = begin_call(p, SYS_prctl);
+    load(p, ARG(0));
+    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_DUMPABLE, 1, 0));
+    answer(p, SECCOMP_RET_ALLOW);
+    load(p, ARG(1));
+    answer_if(p, 0, PRETEND);
+    end_call(p, at);
+}
+
 #define SPECIAL_MODES 06000 /* set-user-id, set-group-id */
-#define SYS_FCHMODAT2 452   /* newer than the headers; one number everywhere */
 
 /* When the daemon is root, its files are root's outside too: no set-user-id program may be left in
  * a writable place for somebody else to run. */
@@ -288,63 +383,64 @@ static void check_mode(struct program *p, uint32_t nr, int mode_arg)
     end_call(p, at);
 }
 
-/* The mode of an open() counts only when it makes a file, and may be anything otherwise. */
+/* An open() that may make a file: the hand looks at its name and its mode. */
 static void check_open(struct program *p, uint32_t nr, int flags_arg)
 {
-    unsigned short at = begin_call(p, nr);
-
-    load(p, ARG(flags_arg));
-    and_with(p, O_CREAT | (O_TMPFILE & ~O_DIRECTORY));
-    answer_if(p, 0, SECCOMP_RET_ALLOW);
-    load(p, ARG(flags_arg + 1));
-    and_with(p, SPECIAL_MODES);
-    emit(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
-    answer(p, SECCOMP_RET_USER_NOTIF);
-    end_call(p, at);
+    check_bits(p, nr, flags_arg, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), SECCOMP_RET_USER_NOTIF);
 }
 
 static void check_modes(struct program *p)
 {
     check_mode(p, SYS_fchmod, 1);
     check_mode(p, SYS_fchmodat, 2);
-    check_mode(p, SYS_FCHMODAT2, 2);
-    check_mode(p, SYS_mknodat, 2);
+    check_mode(p, SYS_fchmodat2, 2);
     check_open(p, SYS_openat, 2);
 #ifdef SYS_chmod
     check_mode(p, SYS_chmod, 1);
-    check_mode(p, SYS_creat, 1);
-    check_mode(p, SYS_mknod, 1);
     check_open(p, SYS_open, 1);
 #endif
+    for (size_t i = 0; i < ARRAY_LEN(making); i++)
+        answer_if(p, (uint32_t)making[i].nr, SECCOMP_RET_USER_NOTIF);
 }
 
-static void assemble(struct program *p)
+static void assemble(struct program *p, bool connects)
 {
     check_architecture(p);
     check_clone(p);
+    if (connects)
+        answer_if(p, SYS_connect, SECCOMP_RET_USER_NOTIF);
+    else
+        check_value(p, SYS_socket, 0, AF_UNIX, SECCOMP_RET_USER_NOTIF);
     check_socket(p, SYS_socket);
     check_socket(p, SYS_socketpair);
     check_ioctl(p);
     check_personality(p);
     check_modes(p);
+    check_hoards(p);
     for (size_t i = 0; i < ARRAY_LEN(refused); i++)
         answer_if(p, (uint32_t)refused[i].nr, SECCOMP_RET_USER_NOTIF);
     for (size_t i = 0; i < ARRAY_LEN(quiet); i++)
-        answer_if(p, (uint32_t)quiet[i], SECCOMP_RET_ERRNO | EPERM);
+        answer_if(p, (uint32_t)quiet[i].nr, SECCOMP_RET_ERRNO | (uint32_t)quiet[i].error);
     answer(p, SECCOMP_RET_ALLOW);
 }
 
-int inside_seccomp(int *ret_listener, struct err *err)
+int inside_seccomp(bool connects, int *ret_listener, struct err *err)
 {
     struct program program = { .n = 0 };
     struct sock_fprog filter;
     long fd;
 
-    assemble(&program);
+    assemble(&program, connects);
     filter = (struct sock_fprog){ .len = program.n, .filter = program.code };
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE, "no_new_privs: %s", strerror(errno));
-    fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
+    /* A signal must not make a call fail that we are asked about; older kernels can't promise it.
+     */
+    fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                 SECCOMP_FILTER_FLAG_NEW_LISTENER | FLAG_WAIT_KILLABLE, &filter);
+    if (fd < 0 && errno == EINVAL)
+        fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                     &filter);
     if (fd < 0)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE, "seccomp: %s", strerror(errno));
     *ret_listener = (int)fd;

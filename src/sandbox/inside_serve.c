@@ -54,6 +54,7 @@ static const struct operation {
 };
 
 static struct {
+    const struct inside_setup *setup;
     pthread_mutex_t lock; /* of requests */
     struct request *requests;
     unsigned count;
@@ -160,8 +161,12 @@ static void *run_request(void *arg)
     AUTO_BUF result = BUF_INIT(RESULT_BYTES);
     struct err err = ERR_INIT;
     bool lane = request->operation->lane;
+    char message[INSIDE_MESSAGE_MAX];
     int r;
 
+    /* This thread ends with the request. */
+    if (inside_disk_full(message) && inside_landlock_no_more(serve.setup))
+        inside_notice("disk", "%s", message);
     if (lane)
         inside_lane_enter();
     r = request->cancelled ? err_set(&err, ERR_CANCELLED, "cancelled before it began")
@@ -348,6 +353,7 @@ int inside_serve(const struct inside_setup *setup, int socket)
     int signals;
 
     inside_state_init(setup);
+    serve.setup = setup;
     serve.socket = socket;
     serve.drain_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     for (size_t i = 0; i < DRAINS_MAX; i++)

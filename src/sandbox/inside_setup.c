@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/inside_int.h"
 
@@ -21,6 +22,33 @@ static const char **read_list(struct json_object *doc, const char *key)
     for (size_t i = 0; i < n; i++)
         texts[i] = json_object_get_string(json_object_array_get_idx(list, i));
     return texts;
+}
+
+static int read_view(struct json_object *item, struct place_view *view)
+{
+    struct str is = json_str(json_find(item, "is")), dev, ino;
+
+    view->path = json_object_get_string(json_find(item, "path"));
+    view->covered = json_object_get_boolean(json_find(item, "covered"));
+    view->bound = json_object_get_boolean(json_find(item, "bound"));
+    view->lent = json_object_get_boolean(json_find(item, "lent"));
+    if (!view->path || !str_split(&is, ' ', &dev) || !str_split(&is, ' ', &ino) ||
+        str_to_u64(dev, &view->dev) < 0 || str_to_u64(ino, &view->ino) < 0 ||
+        str_to_u64(is, &view->entry) < 0)
+        return -1;
+    return 0;
+}
+
+static int read_views(struct inside_setup *setup, struct err *err)
+{
+    struct json_object *list = json_find(setup->doc, "views");
+    size_t n = json_length(list);
+
+    setup->views = NEW_N(struct place_view, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (read_view(json_object_array_get_idx(list, i), &setup->views[setup->view_count++]) < 0)
+            return err_set(err, ERR_BAD_REQUEST, "read setup: view %zu", i);
+    return 0;
 }
 
 static uint64_t read_number(struct json_object *doc, const char *key)
@@ -46,10 +74,12 @@ int inside_setup_read(int fd, struct inside_setup *setup, struct err *err)
     setup->deny_read = read_list(setup->doc, "denyRead");
     setup->deny_names = read_list(setup->doc, "denyNames");
     setup->deny_write = read_list(setup->doc, "denyWrite");
+    setup->sockets = read_list(setup->doc, "sockets");
     setup->argv = read_list(setup->doc, "argv");
     setup->memory = read_number(setup->doc, "memory");
     setup->processes = read_number(setup->doc, "processes");
     setup->disk = read_number(setup->doc, "disk");
+    setup->files = read_number(setup->doc, "files");
     setup->time_limit_ms = (int64_t)read_number(setup->doc, "timeLimit");
     setup->proxy_port = (int)read_number(setup->doc, "proxyPort");
     setup->groups = (int)read_number(setup->doc, "groups");
@@ -58,7 +88,7 @@ int inside_setup_read(int fd, struct inside_setup *setup, struct err *err)
         return err_set(err, ERR_BAD_REQUEST, "read setup: no cwd");
     if (setup->groups > CGROUP_FILES_MAX)
         return err_set(err, ERR_BAD_REQUEST, "read setup: %d groups", setup->groups);
-    return 0;
+    return read_views(setup, err);
 }
 
 void inside_setup_release(struct inside_setup *setup)
@@ -67,7 +97,9 @@ void inside_setup_release(struct inside_setup *setup)
     free(setup->deny_read);
     free(setup->deny_names);
     free(setup->deny_write);
+    free(setup->sockets);
     free(setup->argv);
+    free(setup->views);
     json_object_put(setup->doc);
     memset(setup, 0, sizeof(*setup));
 }

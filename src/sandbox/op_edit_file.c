@@ -114,7 +114,7 @@ int op_edit_file(struct op_ctx *ctx, struct json_object *arguments, struct json_
     json_put_u64(out, "replacements", e.replacements);
     json_put_u64(out, "bytes", e.text.n);
     json_put_text(out, "sha256", sha256);
-    op_write_diff(out, e.place.path, &e.old, buf_str(&e.text));
+    op_write_diff(out, e.place.path, &e.old, buf_str(&e.text), OP_DIFF_MAX);
     if (!kept) {
         json_put_text(out, "note", "the owner or mode could not be kept");
     }
@@ -134,7 +134,7 @@ int op_preview_edit(struct op_ctx *ctx, struct json_object *arguments, struct js
     json_put_bool(out, "exists", true);
     json_put_text(out, "target_version", e.old.sha256);
     json_put_u64(out, "replacements", e.replacements);
-    op_write_diff(out, e.place.path, &e.old, buf_str(&e.text));
+    op_write_diff(out, e.place.path, &e.old, buf_str(&e.text), OP_DIFF_SEEN);
     json_write_object_end(out);
     return 0;
 }

@@ -134,9 +134,9 @@ static const char *why_no_diff(const struct op_file *old, struct str text)
 }
 
 void op_write_diff(struct json_writer *out, const char *path, const struct op_file *old,
-                   struct str text)
+                   struct str text, size_t max)
 {
-    AUTO_BUF shown = BUF_INIT(OP_DIFF_MAX);
+    AUTO_BUF shown = BUF_INIT(max);
     AUTO_DIFF diff = DIFF_INIT;
     const char *why = why_no_diff(old, text);
 

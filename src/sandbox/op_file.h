@@ -19,7 +19,8 @@
 #define OP_FILE_MAX  (16 * MIB)  /* what is read, written or edited as a whole */
 #define OP_SEEN_MAX  10000       /* files that are remembered as read; the oldest are forgotten */
 #define OP_DIFF_FROM (512 * KIB) /* larger texts are not compared … */
-#define OP_DIFF_MAX  (48 * KIB)  /* … and longer differences not shown */
+#define OP_DIFF_MAX  (48 * KIB)  /* … and longer differences not told to the model */
+#define OP_DIFF_SEEN (512 * KIB) /* a person is shown all of it */
 
 /* Fails with ERR_CANCELLED or ERR_TIMEOUT when the request has to end. */
 int op_check(const struct op_ctx *ctx, struct err *err);
@@ -63,8 +64,9 @@ void op_seen_clear(struct op_state *state);
 int op_check_version(struct json_object *arguments, const char *path, const struct op_file *file,
                      struct err *err);
 
-/* Writes the member "diff" when there is one to show, or "diff_omitted" with the reason. */
+/* Writes the member "diff" when there is one of at most max bytes, or "diff_omitted" with the
+ * reason. */
 void op_write_diff(struct json_writer *out, const char *path, const struct op_file *old,
-                   struct str text);
+                   struct str text, size_t max);
 
 #endif

@@ -87,7 +87,7 @@ int op_write_file(struct op_ctx *ctx, struct json_object *arguments, struct json
     json_put_text(out, "sha256", sha256);
     /* Of a new file the difference is its text, which the caller has. */
     if (w.old.exists)
-        op_write_diff(out, w.place.path, &w.old, w.content);
+        op_write_diff(out, w.place.path, &w.old, w.content, OP_DIFF_MAX);
     if (!kept) {
         json_put_text(out, "note", "the owner or mode could not be kept");
     }
@@ -106,7 +106,7 @@ int op_preview_write(struct op_ctx *ctx, struct json_object *arguments, struct j
     json_put_text(out, "path", w.place.path);
     json_put_bool(out, "exists", w.old.exists);
     json_put_text(out, "target_version", w.old.exists ? w.old.sha256 : NULL);
-    op_write_diff(out, w.place.path, &w.old, w.content);
+    op_write_diff(out, w.place.path, &w.old, w.content, OP_DIFF_SEEN);
     json_write_object_end(out);
     return 0;
 }

@@ -9,23 +9,24 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/sandbox.h"
 
-#define SPEC_MEMORY    (1024ull * MIB)
-#define SPEC_PROCESSES 64
-#define SPEC_DISK      (2048ull * MIB)
-
 static inline uint64_t spec_memory(const struct sandbox_spec *spec)
 {
-    return spec->memory_bytes ? spec->memory_bytes : SPEC_MEMORY;
+    return spec->memory_bytes ? spec->memory_bytes : SANDBOX_MEMORY_BYTES;
 }
 
 static inline uint64_t spec_processes(const struct sandbox_spec *spec)
 {
-    return spec->processes ? spec->processes : SPEC_PROCESSES;
+    return spec->processes ? spec->processes : SANDBOX_PROCESSES;
 }
 
 static inline uint64_t spec_disk(const struct sandbox_spec *spec)
 {
-    return spec->disk_bytes ? spec->disk_bytes : SPEC_DISK;
+    return spec->disk_bytes ? spec->disk_bytes : SANDBOX_DISK_BYTES;
+}
+
+static inline uint64_t spec_files(const struct sandbox_spec *spec)
+{
+    return spec->files ? spec->files : SANDBOX_FILES;
 }
 
 static inline int64_t spec_time(const struct sandbox_spec *spec)
@@ -44,16 +45,19 @@ static inline uint64_t spec_private_bytes(const struct sandbox_spec *spec)
 
 /* The kernel's limits stand a little behind those of the hand's watch, which can say what happened:
  * memory for the hand itself, and threads, which are tasks too. */
-#define SPEC_MEMORY_SLACK (96ull * MIB)
-#define SPEC_TASKS_FACTOR 8
-#define SPEC_TASKS_SLACK  64
+#define SANDBOX_MEMORY_BYTES_SLACK (96ull * MIB)
+#define SPEC_TASKS_FACTOR          8
+#define SPEC_TASKS_SLACK           64
 
 static inline struct cgroup *spec_cgroup(const struct sandbox_spec *spec)
 {
     return cgroup_new(&(struct cgroup_config){
-        .memory_bytes = spec_memory(spec) + spec_memory(spec) / 8 + SPEC_MEMORY_SLACK,
+        .memory_bytes = spec_memory(spec) + spec_memory(spec) / 8 + SANDBOX_MEMORY_BYTES_SLACK,
         .tasks = spec_processes(spec) * SPEC_TASKS_FACTOR + SPEC_TASKS_SLACK,
     });
 }
+
+/* sandbox_unheld() for a group that is there, or NULL. */
+size_t spec_unheld(const struct cgroup *group, const char *dir, const char **ret);
 
 #endif

@@ -1,5 +1,5 @@
-/* Files that may not be read by their name alone (".env"): looked for below the writable places
- * and the working directory, within bounds.
+/* Files that may not be read by their name alone (".env"), and repositories of git: looked for
+ * below the writable places and the working directory, within bounds.
  *
  * This covers what is there when the sandbox starts. Such a file that comes into being later is
  * still refused by the file tools, which look at every name, but not by the walls.
@@ -43,7 +43,7 @@ static void found(struct walls *w, const char *path)
 {
     const char *real = walls_resolve(w, path, "/");
 
-    if (!real || walls_below(w->cwd, real))
+    if (!real || walls_below(w->cwd, real) || access(real, F_OK) < 0)
         return;
     if (w->found.n < WALLS_PATHS_MAX)
         walls_add(w, &w->found, real);
@@ -87,10 +87,50 @@ static void look_in(struct search *search, int fd, const char *path, int depth)
             search->w->names_cut = true;
             break;
         }
+        if (strcmp(entry->d_name, ".git") == 0 && search->w->repositories.n < WALLS_PATHS_MAX / 4)
+            walls_add(search->w, &search->w->repositories, path);
         if (wanted(search->w, entry->d_name) || !skipped(entry->d_name))
             look_at(search, dirfd(dir), path, entry, depth);
     }
     closedir(dir);
+}
+
+/* ---- what others may not read ---- */
+
+static void private_in(struct search *search, int fd, const char *path, int depth)
+{
+    DIR *dir = fdopendir(fd);
+    const struct dirent *entry;
+    struct stat st;
+
+    if (!dir) {
+        close(fd);
+        return;
+    }
+    while ((entry = readdir(dir)) && ++search->entries <= WALLS_SEARCH_ENTRIES) {
+        const char *full;
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISLNK(st.st_mode))
+            continue;
+        full = arena_printf(&search->w->arena, "%s/%s", path, entry->d_name);
+        if (!(st.st_mode & S_IROTH))
+            walls_add(search->w, &search->w->deny_read, full);
+        else if (S_ISDIR(st.st_mode) && depth < WALLS_SEARCH_DEPTH &&
+                 (fd = openat(dirfd(dir), entry->d_name,
+                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0)
+            private_in(search, fd, full, depth + 1);
+    }
+    closedir(dir);
+}
+
+void walls_find_private(struct walls *w, const char *dir)
+{
+    struct search search = { w, 0 };
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0)
+        private_in(&search, fd, dir, 0);
 }
 
 void walls_find_names(struct walls *w, const char *dir)
@@ -98,8 +138,6 @@ void walls_find_names(struct walls *w, const char *dir)
     struct search search = { w, 0 };
     int fd;
 
-    if (w->deny_names.n == 0)
-        return;
     fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0)
         look_in(&search, fd, dir, 0);

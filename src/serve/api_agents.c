@@ -41,7 +41,7 @@ void api_agents_list(struct serve_request *request)
     json_write_object_begin(&w);
     json_put_array(&w, "agents");
     for (size_t i = 0; i < n; i++)
-        api_write_agent(&w, &list[i], NULL);
+        api_write_agent(&w, &list[i], NULL, NULL);
     json_write_array_end(&w);
     json_write_object_end(&w);
     api_reply(request, 200, &json, &w);
@@ -55,6 +55,7 @@ void api_reply_agent(struct serve_request *request, int status, const char *id,
     AUTO_BUF json = BUF_INIT(LIMIT_JSON_BYTES);
     struct json_writer w = JSON_WRITER(&json);
     struct agent_status *list;
+    struct run_budget budget;
     struct err err = ERR_INIT;
     size_t n;
 
@@ -68,7 +69,11 @@ void api_reply_agent(struct serve_request *request, int status, const char *id,
         serve_reply_error(request, &err);
         return;
     }
-    api_write_agent(&w, &list[0], warnings);
+    if (runner_budget(api_of(request)->config.runner, &list[0].agent, &budget, &err) < 0) {
+        serve_reply_error(request, &err);
+        return;
+    }
+    api_write_agent(&w, &list[0], &budget, warnings);
     api_reply(request, status, &json, &w);
 }
 

@@ -236,6 +236,7 @@ static bool write_grant(void *arg, const struct approval_grant *grant)
 {
     struct grants *grants = arg;
     struct inbox_item item = { .run_id = STR_NONE };
+    AUTO_BUF words = BUF_INIT(LIMIT_JSON_BYTES);
     struct err err = ERR_INIT;
     struct agent agent;
 
@@ -247,11 +248,13 @@ static bool write_grant(void *arg, const struct approval_grant *grant)
     if (grant->run_n && inbox_get(grants->domain, grant->inbox_id, grants->arena, &item, &err) == 0)
         json_put_some_str(grants->w, "runId", item.run_id);
     json_put_some_str(grants->w, "toolName", grant->tool_name);
-    if (!grant->run_n)
-        api_put_json(grants->w, "pattern", grant->pattern);
+    grant_words(grant->pattern, grant->run_n ? INBOX_FOR_RUN : INBOX_ALWAYS, &words);
+    json_put_str(grants->w, "covers", buf_str(&words));
+    api_put_json(grants->w, "pattern", grant->pattern);
     json_put_some_str(grants->w, "inboxId", grant->inbox_id);
     json_put_some_str(grants->w, "grantedBy", grant->granted_by);
     json_put_some_time(grants->w, "createdAt", grant->created_at);
+    json_put_some_time(grants->w, "usedAt", grant->used_at);
     json_write_object_end(grants->w);
     return true;
 }

@@ -80,8 +80,9 @@ struct str api_record_title(const struct record *record);
 void api_write_run(struct json_writer *w, const struct run_info *info);
 void api_write_item(struct json_writer *w, const struct inbox_item *item);
 /* warnings NULL or none: without that member. */
+/* budget NULL: nothing is said of it. */
 void api_write_agent(struct json_writer *w, const struct agent_status *status,
-                     const struct builder_warnings *warnings);
+                     const struct run_budget *budget, const struct builder_warnings *warnings);
 void api_write_thread(struct json_writer *w, const struct conversation *conversation);
 void api_write_message(struct json_writer *w, const struct message *message);
 /* {"type":"error",...}: what a WebSocket client is told. */

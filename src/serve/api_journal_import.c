@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 
+#include "change/taint.h"
 #include "journal/export.h"
 #include "journal/import.h"
 #include "serve/api_journal_int.h"
@@ -156,12 +157,23 @@ static int refuse_problems(const struct import *import, struct err *err)
                    import->problem_count > 1 ? ", and more" : "");
 }
 
+/* What a file holds are somebody else's words, whoever brings it in. */
+static struct str taint_of(struct api_journal_work *work, const struct import *import)
+{
+    struct str name = serve_request_query(work->request, "name");
+
+    if (!name.n)
+        name = str_from(arena_printf(work->arena, "a file in the format %s",
+                                     import_format_name(import->format)));
+    return taint_source(TAINT_IMPORT, name, work->arena);
+}
+
 /* One write. Its ids follow from the file, so it needs no key to be asked for twice. */
 static int import_step(struct api_journal_work *work, const struct import *import, size_t from,
                        size_t count, struct import_result *result, struct err *err)
 {
-    struct journal_author author = { .kind = CHANGE_BY_HUMAN };
     struct str id = serve_request_query(work->request, "import"), done;
+    struct journal_author author = { .kind = CHANGE_BY_HUMAN, .taint = taint_of(work, import) };
     int r;
 
     if (id.n) {

@@ -79,11 +79,12 @@ const struct serve_route api_journal_table[] = {
       .pattern = BASE "import",
       .run = api_journal_import,
       .body_max = IMPORT_BYTES_MAX,
-      .query = QUERY("format", "preview", "skipBad", "offset", "limit", "import"),
+      .query = QUERY("format", "name", "preview", "skipBad", "offset", "limit", "import"),
       .bytes = true,
       .gives = "Import",
       .summary =
-          "Makes records from a file (the body): format csv, todotxt, markdown, ics or json." },
+          "Makes records from a file (the body): format csv, todotxt, markdown, ics or json; name: "
+          "what it is called, by which warnings name its texts." },
     { .method = "POST",
       .pattern = BASE "import/{id}/undo",
       .run = api_journal_import_undo,

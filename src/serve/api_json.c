@@ -4,6 +4,7 @@
  */
 #include "base/json.h"
 #include "base/utf8.h"
+#include "change/taint.h"
 #include "desk/desk.h"
 #include "journal/record.h"
 #include "serve/api_int.h"
@@ -103,6 +104,7 @@ void api_write_run(struct json_writer *w, const struct run_info *info)
     json_put_some_str(w, "cwd", info->cwd);
     json_put_some_str(w, "waitKind", info->wait_kind);
     json_put_some_str(w, "waitItem", info->wait_item);
+    json_put_some_time(w, "waitUntil", info->wait_until);
     json_put_some_str(w, "prompt", info->prompt);
     json_put_some_str(w, "result", info->result);
     json_put_some_str(w, "stopReason", info->stop_reason);
@@ -146,8 +148,8 @@ void api_write_item(struct json_writer *w, const struct inbox_item *item)
     json_put_some_str(w, "previewKind", item->preview_kind);
     json_put_some_str(w, "preview", item->preview);
     json_put_some_str(w, "digest", item->digest);
-    json_put_some_str(w, "taint", item->taint);
-    api_put_json(w, "details", item->details);
+    taint_put(w, item->taint);
+    inbox_put_view(w, item, true);
     json_put_some_time(w, "createdAt", item->created_at);
     json_put_some_time(w, "expiresAt", item->expires_at);
     json_put_some_time(w, "decidedAt", item->decided_at);
@@ -215,8 +217,51 @@ static void put_hooks(struct json_writer *w, const struct builder_warnings *warn
     json_write_array_end(w);
 }
 
+static void put_amount(struct json_writer *w, const char *name, int64_t used, int64_t held,
+                       int64_t limit, double unit)
+{
+    const int64_t values[] = { used, held, limit, limit - used - held };
+    static const char *const names[] = { "used", "reserved", "limit", "left" };
+
+    json_put_object(w, name);
+    for (size_t i = 0; i < (limit ? ARRAY_LEN(values) : 2); i++) {
+        int64_t value = values[i] > 0 ? values[i] : 0;
+
+        if (unit == 1) {
+            json_put_i64(w, names[i], value);
+        } else {
+            json_put_double(w, names[i], (double)value / unit);
+        }
+    }
+    json_write_object_end(w);
+}
+
+static void put_amounts(struct json_writer *w, const struct budget *used, const struct budget *held,
+                        const struct budget *limit)
+{
+    put_amount(w, "tokens", used->tokens, held->tokens, limit->tokens, 1);
+    put_amount(w, "cost", used->cost, held->cost, limit->cost, 1e6);
+    put_amount(w, "toolCalls", used->tool_calls, 0, limit->tool_calls, 1);
+}
+
+/* Today: what it used, and what all agents did where that is limited. */
+static void put_budget(struct json_writer *w, const struct run_budget *budget)
+{
+    const struct budget *all = &budget->limits.all;
+
+    json_put_object(w, "budget");
+    json_put_some_time(w, "resetsAt", budget->ends_ms);
+    put_amounts(w, &budget->used, &budget->held, &budget->limits.agent);
+    if (all->tokens || all->cost || all->tool_calls) {
+        json_put_object(w, "all");
+        put_amounts(w, &budget->all_used, &budget->all_held, all);
+        json_write_object_end(w);
+    }
+    json_write_object_end(w);
+}
+
 void api_write_agent(struct json_writer *w, const struct agent_status *status,
-                     const struct builder_warnings *warnings)
+                     const struct run_budget *budget, const struct builder_warnings *warnings)
 {
     const struct agent *agent = &status->agent;
 
@@ -242,6 +287,8 @@ void api_write_agent(struct json_writer *w, const struct agent_status *status,
     api_put_json(w, "allowedCategoryIds", str_from(agent->allowed_category_ids));
     json_put_i64(w, "sessionTtlSeconds", agent->session_ttl_ms / 1000);
     json_put_some_text(w, "profile", agent->profile);
+    if (budget)
+        put_budget(w, budget);
     json_put_some_time(w, "createdAt", agent->created_at);
     json_put_some_time(w, "updatedAt", agent->updated_at);
     if (warnings) {
@@ -304,7 +351,7 @@ void api_write_message(struct json_writer *w, const struct message *message)
     json_put_some_str(w, "promptId", message->prompt_id);
     json_put_some_str(w, "promptVersion", message->prompt_version);
     json_put_some_str(w, "model", message->model_id);
-    json_put_some_str(w, "taint", message->taint);
+    taint_put(w, message->taint);
     json_write_object_end(w);
 }
 

@@ -10,14 +10,14 @@
 struct agent_body {
     struct str display_name, id, description, instructions, template, confirm;
     struct str mode, lifecycle;
-    struct json_object *model, *tools, *auto_approve, *paused, *categories, *session_ttl;
+    struct json_object *model, *tools, *auto_approve, *paused, *categories, *session_ttl, *budget;
 };
 
 #define FIELD(member, name, kind) JSON_FIELD(struct agent_body, member, name, kind)
 
 #define LIFE_FIELDS                                                                                \
     FIELD(mode, "mode", JSON_STR), FIELD(categories, "allowedCategoryIds", JSON_ANY),              \
-        FIELD(session_ttl, "sessionTtlSeconds", JSON_ANY)
+        FIELD(session_ttl, "sessionTtlSeconds", JSON_ANY), FIELD(budget, "budget", JSON_ANY)
 
 static const struct json_field create_fields[] = {
     FIELD(display_name, "displayName", JSON_STR),
@@ -59,6 +59,7 @@ static const struct {
     { "mode", AGENT_MODE },
     { "allowedCategoryIds", AGENT_CATEGORIES },
     { "sessionTtlSeconds", AGENT_SESSION_TTL },
+    { "budget", AGENT_EXTENSION },
     { "id", BUILDER_ID },
     { "template", BUILDER_TEMPLATE },
 };
@@ -119,6 +120,31 @@ static int read_seconds(struct json_object *value, int64_t *ret_ms, struct err *
     return 0;
 }
 
+/* As the members of an extension; null takes one away. */
+static int read_budget(struct json_object *budget, struct arena *arena, struct str *ret_text,
+                       struct err *err)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+    struct json_object_iterator at, end;
+
+    if (!budget)
+        return 0;
+    if (!json_object_is_type(budget, json_type_object))
+        return err_set(err, ERR_SCHEMA_VIOLATION, "budget must be an object, not %s",
+                       json_type_name(budget));
+    at = json_object_iter_begin(budget);
+    end = json_object_iter_end(budget);
+    json_write_object_begin(&w);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        json_write_key(&w, arena_printf(arena, "budget.%s", json_object_iter_peek_name(&at)));
+        json_write_value(&w, json_object_iter_peek_value(&at));
+    }
+    json_write_object_end(&w);
+    *ret_text = arena_str(arena, buf_str(&out));
+    return 0;
+}
+
 static int read_form(const struct agent_body *body, struct json_object *json, struct arena *arena,
                      struct builder_form *ret_form, struct err *err)
 {
@@ -139,6 +165,7 @@ static int read_form(const struct agent_body *body, struct json_object *json, st
     if (read_list("tools", body->tools, arena, &ret_form->tools, err) < 0 ||
         read_list("allowedCategoryIds", body->categories, arena, &ret_form->categories, err) < 0 ||
         read_seconds(body->session_ttl, &ret_form->session_ttl_ms, err) < 0 ||
+        read_budget(body->budget, arena, &ret_form->extension, err) < 0 ||
         read_flag("autoApproveMemory", body->auto_approve, &ret_form->auto_approve_memory, err) < 0)
         return -1;
     return read_flag("paused", body->paused, &ret_form->paused, err);

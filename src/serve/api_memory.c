@@ -8,23 +8,12 @@
  */
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "change/taint.h"
 #include "memory/edit.h"
 #include "serve/api_int.h"
 #include "skill/skill.h"
 
 /* ---- members ---- */
-
-static void put_taint(struct json_writer *w, struct str taint)
-{
-    struct str one;
-
-    if (!taint.n)
-        return;
-    json_put_array(w, "taint");
-    while (str_split(&taint, ',', &one))
-        json_write_str(w, one);
-    json_write_array_end(w);
-}
 
 static void write_file(struct json_writer *w, const struct file *file)
 {
@@ -36,7 +25,7 @@ static void write_file(struct json_writer *w, const struct file *file)
     json_put_i64(w, "size_bytes", file->size);
     json_put_i64(w, "version", file->version);
     json_put_bool(w, "writable", file->version > 0);
-    put_taint(w, file->taint);
+    taint_put(w, file->taint);
     json_write_object_end(w);
 }
 
@@ -59,7 +48,7 @@ static void write_content(struct json_writer *w, const struct file *file)
     if (file->deleted)
         json_put_bool(w, "deleted", true);
     json_put_some_str(w, "inbox_id", file->inbox_id);
-    put_taint(w, file->taint);
+    taint_put(w, file->taint);
     json_write_object_end(w);
 }
 
@@ -205,7 +194,7 @@ static void write_version(struct json_writer *w, const struct file *file)
     json_put_some_time(w, "created_at", file->updated_at);
     json_put_bool(w, "deleted", file->deleted);
     json_put_some_str(w, "inbox_id", file->inbox_id);
-    put_taint(w, file->taint);
+    taint_put(w, file->taint);
     json_write_object_end(w);
 }
 

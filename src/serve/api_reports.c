@@ -6,6 +6,7 @@
 #include "agent/report.h"
 #include "agent/session.h"
 #include "base/clock.h"
+#include "change/taint.h"
 #include "serve/api_int.h"
 #include "wake/fresh.h"
 
@@ -44,7 +45,7 @@ static void write_members(struct json_writer *w, const struct report *report)
     json_put_str(w, "title", report->title);
     json_put_str(w, "text", report->text);
     put_confidence(w, report->confidence);
-    json_put_some_str(w, "taint", report->taint);
+    taint_put(w, report->taint);
     if (report->provenance.n)
         api_put_json(w, "provenance", report->provenance);
     json_put_array(w, "sources");

@@ -99,6 +99,8 @@ void api_run_again(struct serve_request *request)
         return;
     run.agent_id = earlier.agent_id;
     run.prompt = earlier.prompt;
+    run.prompt_taint = earlier.prompt_taint;
+    run.observed = earlier.observed;
     run.model_id = earlier.model_id;
     run.cwd = earlier.cwd;
     run.mode = str_is(earlier.mode, "wiggum") ? RUN_COOK : RUN_STRUCTURED;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "serve/peer.h"
 #include "serve/serve_int.h"
 
 static void list_remove(struct conn_list *list, struct conn *conn)
@@ -118,7 +119,9 @@ static void sweep_list(struct serve *serve, struct conn_list *list, int64_t now)
     struct conn *next;
 
     for (struct conn *conn = list->first; conn && conn->deadline_ms <= now; conn = next) {
-        bool told = conn->state != CONN_IDLE && conn->state != CONN_REPLY;
+        /* 408 answers a request that has begun (RFC 9110, 15.5.9). On a connection without one the
+         * client would take it for the answer to its next request. */
+        bool told = conn->state == CONN_HEAD || conn->state == CONN_BODY;
 
         next = conn->next;
         if (!conn->cut && conn->state != CONN_IDLE)
@@ -238,6 +241,10 @@ static struct conn *conn_begin(struct door *door, struct MHD_Connection *mhd)
     serve->conn_count++;
     serve->accepted++;
     enter(conn, CONN_NEW);
+    if (door->is_unix && !peer_may_speak(conn->fd)) {
+        serve->refused_connections++;
+        conn_cut(conn, 403);
+    }
     return conn;
 }
 

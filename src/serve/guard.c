@@ -15,13 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/alloc.h"
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/rand.h"
-#include "serve/address.h"
 
 #define MAC_TEXT     43
 #define FAILURE_SPAN MINUTES(1)

@@ -157,17 +157,26 @@ void serve_reply_error(struct serve_request *request, const struct err *err)
 /* For connections whose request can't be answered in the ordinary way. */
 void reply_raw(int fd, int status)
 {
-    bool late = status == 408;
+    static const struct {
+        int status;
+        const char *phrase, *code, *why;
+    } answers[] = {
+        { 408, "Request Timeout", "timeout", "the request took too long to arrive" },
+        { 403, "Forbidden", "network_denied",
+          "nobody else's process and none in a sandbox or container may speak here" },
+        { 413, "Content Too Large", "too_large", "the body is larger than allowed here" },
+    };
     AUTO_BUF body = BUF_INIT(256);
     AUTO_BUF text = BUF_INIT(512);
+    size_t i = 0;
 
-    write_error(&body, late ? "timeout" : "too_large",
-                late ? "the request took too long to arrive"
-                     : "the body is larger than allowed here");
+    while (i + 1 < ARRAY_LEN(answers) && answers[i].status != status)
+        i++;
+    write_error(&body, answers[i].code, answers[i].why);
     buf_printf(&text,
                "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: application/json\r\n"
                "Content-Length: %zu\r\n\r\n%s",
-               status, late ? "Request Timeout" : "Content Too Large", body.n, buf_text(&body));
+               status, answers[i].phrase, body.n, buf_text(&body));
     if (send(fd, buf_text(&text), text.n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
         return; /* nobody there to be told */
 }

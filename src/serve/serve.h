@@ -42,7 +42,7 @@ struct serve_limits {
 /* What /healthz says of one part. */
 struct serve_health {
     char name[32];
-    char status[16]; /* "ok", "read_only", "lost" */
+    char status[16]; /* "ok", or what is wrong: "away", "read_only", "lost", "failing" */
 };
 
 struct serve_config {

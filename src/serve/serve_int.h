@@ -17,8 +17,8 @@
 #include <microhttpd.h>
 #include <uv.h>
 
+#include "base/address.h"
 #include "base/map.h"
-#include "serve/address.h"
 #include "serve/feed.h"
 #include "serve/guard.h"
 #include "serve/request.h"

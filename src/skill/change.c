@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/utf8.h"
+#include "change/taint.h"
 #include "skill/skill_int.h"
 
 #define TEXT_ROOM (2 * SKILL_TEXT_MAX)
@@ -368,22 +369,24 @@ int skills_import(struct skills *skills, const struct agent *agent,
     struct archive_entry *own = ARENA_NEW_N(arena, struct archive_entry, count + 1);
     const struct archive_entry *text;
     struct skill skill;
+    struct str taint;
     int r = 0;
 
     if (read_import(entries, count, arena, own, &skill, err) < 0 ||
         check_free(skills, agent, skill.name, arena, err) < 0)
         return -1;
     text = skill_find_text(own, count);
+    taint = taint_source(TAINT_SKILL, skill.name, arena);
     skills->source = "import";
     /* Somebody else's words, whoever brought them in: they taint the conversation that reads them.
      * SKILL.md last: with it the row is made, of all that is there. */
     for (size_t i = 0; i < count && r == 0; i++)
         if (&own[i] != text && !str_is(own[i].path, "skill.md"))
-            r = put(skills, agent, skill.name, own[i].path, own[i].content, STR("import"),
-                    STR("owner"), STR("the skill was imported"), arena, err);
+            r = put(skills, agent, skill.name, own[i].path, own[i].content, taint, STR("owner"),
+                    STR("the skill was imported"), arena, err);
     if (r == 0)
-        r = put(skills, agent, skill.name, STR("SKILL.md"), text->content, STR("import"),
-                STR("owner"), STR("the skill was imported"), arena, err);
+        r = put(skills, agent, skill.name, STR("SKILL.md"), text->content, taint, STR("owner"),
+                STR("the skill was imported"), arena, err);
     skills->source = NULL;
     return r < 0 ? -1 : read_back(skills, agent, skill.name, arena, ret_skill, err);
 }

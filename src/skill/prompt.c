@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "base/utf8.h"
+#include "change/taint.h"
 #include "skill/skill_int.h"
 
 #define PROMPT_SKILLS_MAX 100
@@ -39,14 +40,31 @@ static void add_line(struct buf *out, const struct skill *skill)
     buf_add_char(out, '\n');
 }
 
+/* Where the name and description of an agent's own skill came from: as its SKILL.md says. */
+static struct str taint_of(const struct skill *skill, const struct file *files, size_t n,
+                           struct arena *arena)
+{
+    struct str path = str_from(arena_printf(arena, "skills/%.*s/SKILL.md", STR_ARG(skill->name)));
+
+    for (size_t i = 0; i < n && !skill->shared; i++)
+        if (str_eq_nocase(files[i].path, path))
+            return files[i].taint;
+    return STR_NONE;
+}
+
 static int say_skills(struct skills *skills, const struct agent *agent, struct buf *out,
-                      struct err *err)
+                      struct buf *ret_taint, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
+    struct str taint = STR_NONE;
+    struct file *files = NULL;
     struct skill *list;
-    size_t n, shown = 0;
+    size_t n, shown = 0, file_count = 0;
 
     if (skills_list(skills, agent, &arena, &list, &n, err) < 0)
+        return -1;
+    if (skills->config.files && file_list(skills->config.files, skills_tree(agent, &arena),
+                                          STR("skills/"), &arena, &files, &file_count, err) < 0)
         return -1;
     for (size_t i = 0; i < n && shown < PROMPT_SKILLS_MAX; i++) {
         if (!list[i].enabled || list[i].problem.n)
@@ -54,13 +72,15 @@ static int say_skills(struct skills *skills, const struct agent *agent, struct b
         if (!shown++)
             buf_add_text(out, head);
         add_line(out, &list[i]);
+        taint = taint_join(taint, taint_of(&list[i], files, file_count, &arena), &arena);
     }
+    buf_add_str(ret_taint, taint);
     return 0;
 }
 
 /* Made anew only when a skill may be another: it is a part of every request. */
 int skills_prompt(struct skills *skills, const struct agent *agent, struct buf *out,
-                  struct err *err)
+                  struct arena *arena, struct str *ret_taint, struct err *err)
 {
     const struct tool_contract *reader =
         skills->config.tools ? tool_bed_find(skills->config.tools, STR("read_memory")) : NULL;
@@ -76,8 +96,10 @@ int skills_prompt(struct skills *skills, const struct agent *agent, struct buf *
         said->shared != skills->shared.stamp) {
         said->made = false;
         buf_release(&said->text);
+        buf_release(&said->taint);
         said->text = BUF_INIT(LIMIT_JSON_BYTES);
-        if (say_skills(skills, agent, &said->text, err) < 0)
+        said->taint = BUF_INIT(TAINT_MAX);
+        if (say_skills(skills, agent, &said->text, &said->taint, err) < 0)
             return -1;
         said->agent_n = agent->n;
         said->stamp = stamp;
@@ -85,5 +107,6 @@ int skills_prompt(struct skills *skills, const struct agent *agent, struct buf *
         said->made = true;
     }
     buf_add_str(out, buf_str(&said->text));
+    *ret_taint = arena_str(arena, buf_str(&said->taint));
     return 0;
 }

@@ -1,7 +1,8 @@
-/* run_skill_script: a script of a skill, shown whole before its first run, run only in the sandbox.
+/* run_skill_script: a script of a skill, shown whole before it runs, run only in the sandbox.
  *
  * What a person says yes to is the script together with all files of the skill (it may read or call
- * them): the hash of both. The yes is kept for that hash, so the next run of the same needs none.
+ * them): the hash of both. A yes that lasts is a grant like any other, bound to that hash, to the
+ * arguments, to the directory and to the walls.
  *
  * To run, the files of the skill are written into the private /tmp of the run's hand, in pieces
  * that fit into a command, and the script is started there from the working directory of the run.
@@ -14,7 +15,6 @@
 
 #include "base/json.h"
 #include "base/json_put.h"
-#include "base/log.h"
 #include "base/utf8.h"
 #include "sandbox/hand.h"
 #include "skill/skill_int.h"
@@ -168,14 +168,17 @@ static int script_check(void *arg, const struct tool_call *call, struct json_obj
     return find(arg, call->agent, arguments, &arena, &script, err);
 }
 
-static bool script_spared(void *arg, const struct tool_call *call, struct json_object *arguments)
+static int script_files(void *arg, const struct tool_call *call, struct json_object *arguments,
+                        char ret_hash[SHA256_TEXT_SIZE])
 {
     AUTO_ARENA arena = ARENA_INIT;
     struct err err = ERR_INIT;
     struct script script;
 
-    return find(arg, call->agent, arguments, &arena, &script, &err) == 0 &&
-           skill_store_script_known(arg, call->agent->n, script.hash, &err) == 1;
+    if (find(arg, call->agent, arguments, &arena, &script, &err) < 0)
+        return -1;
+    memcpy(ret_hash, script.hash, SHA256_TEXT_SIZE);
+    return 0;
 }
 
 /* ---- words for a shell ---- */
@@ -225,23 +228,42 @@ static struct str make_details(const struct script *script, struct json_object *
     return arena_str(arena, buf_str(&out));
 }
 
+/* What it is called with, where it runs, and which files of the skill lie beside it. */
+static void show_facts(struct tool_job *job, const struct script *script,
+                       struct json_object *arguments)
+{
+    struct json_object *list = json_find(arguments, "arguments");
+    struct arena *arena = tool_job_arena(job);
+
+    tool_job_fact(job, "script", script->entry->path);
+    for (size_t i = 0; i < json_length(list); i++) {
+        struct str text = json_str(json_object_array_get_idx(list, i));
+
+        tool_job_fact(job, arena_printf(arena, "argument %zu", i + 1),
+                      text.n ? text : STR("(empty)"));
+    }
+    tool_job_place(job);
+    for (size_t i = 0; i < script->count; i++)
+        if (&script->entries[i] != script->entry)
+            tool_job_fact(
+                job, "beside it",
+                str_from(arena_printf(arena, "%.*s, %zu bytes", STR_ARG(script->entries[i].path),
+                                      script->entries[i].content.n)));
+}
+
 static int script_preview(struct tool_job *job, struct err *err)
 {
     struct json_object *arguments = tool_job_arguments(job);
     struct arena *arena = tool_job_arena(job);
-    AUTO_BUF text = BUF_INIT(1u << 20);
     struct tool_preview preview = { .err = ERR_INIT, .kind = STR("text") };
     struct script script;
 
     if (find(tool_job_impl_arg(job), tool_job_call(job)->agent, arguments, arena, &script, err) < 0)
         return -1;
-    buf_printf(&text, "$ %.*s", STR_ARG(script.entry->path));
-    add_arguments(&text, arguments);
-    buf_add_text(&text, "\n\n");
-    buf_add_str(&text, script.entry->content);
+    show_facts(job, &script, arguments);
     preview.title = str_from(arena_printf(arena, "Run %.*s of the skill %.*s",
                                           STR_ARG(script.entry->path), STR_ARG(script.skill)));
-    preview.text = buf_str(&text);
+    preview.text = script.entry->content;
     preview.details = make_details(&script, arguments, arena);
     tool_job_shown(job, &preview, str_from(script.hash));
     return 0;
@@ -255,7 +277,6 @@ struct running {
     struct arena *arena;
     struct str *commands;
     size_t count, at;
-    char hash[SHA256_TEXT_SIZE];
 };
 
 struct copying {
@@ -366,28 +387,6 @@ static void build(struct running *running, const struct script *script,
     add_command(running, &copying.room, buf_str(&last));
 }
 
-/* A person's yes is kept; where nobody was asked, there is none. */
-static void allow_again(struct tool_job *job, const struct running *running)
-{
-    struct skills *skills = tool_job_impl_arg(job);
-    struct str inbox_id = tool_job_call(job)->inbox_id;
-    int64_t agent_n = tool_job_call(job)->agent->n;
-    struct err err = ERR_INIT;
-    int r;
-
-    if (!inbox_id.n)
-        return;
-
-    if (loop_unit_begin(skills->config.loop, skills->config.agent_domain, &err) == 0) {
-        r = agent_hold_alive(skills->config.agent_domain, agent_n, &err);
-        if (r == 0)
-            r = skill_store_script_allow(skills, agent_n, running->hash, inbox_id, &err);
-        if (loop_unit_end(skills->config.loop, r == 0, r == 0 ? &err : NULL) == 0 && r == 0)
-            return;
-    }
-    LOG_WARN("skill", "the permission for a script could not be kept", LOG_ERR(&err));
-}
-
 static void finish(struct tool_job *job, const struct hand_reply *reply)
 {
     struct tool_result result = { .err = reply->err, .output = reply->result };
@@ -399,7 +398,6 @@ static void finish(struct tool_job *job, const struct hand_reply *reply)
         json_get_bool(value, "timed_out", &timed_out, &ignored);
     if (timed_out)
         err_set(&result.err, ERR_TIMEOUT, "the script took longer than allowed and was ended");
-    allow_again(job, tool_job_data(job));
     tool_job_finish(job, &result);
 }
 
@@ -462,7 +460,6 @@ static int script_start(struct tool_job *job, struct err *err)
     if (find(tool_job_impl_arg(job), tool_job_call(job)->agent, arguments, arena, &script, err) < 0)
         return -1;
     running->arena = arena;
-    memcpy(running->hash, script.hash, sizeof(running->hash));
     build(running, &script, arguments, tool_job_operation_id(job));
     tool_job_set_data(job, running);
     return next_command(job, err);
@@ -471,7 +468,7 @@ static int script_start(struct tool_job *job, struct err *err)
 const struct tool_impl script_tool = {
     .name = "run_skill_script",
     .check = script_check,
-    .spared = script_spared,
+    .files = script_files,
     .start = script_start,
     .preview = script_preview,
     .uses_hand = true,

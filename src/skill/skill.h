@@ -117,8 +117,9 @@ int skills_files(struct skills *skills, const struct agent *agent, struct str id
 int skills_read_shared(struct skills *skills, const struct agent *agent, struct str path,
                        struct arena *arena, struct str *ret_content, struct err *err);
 /* What the system prompt says of an agent's skills; empty when it has none. The same skills give
- * the same bytes. */
+ * the same bytes. ret_taint: of the names and descriptions in it; in arena, untouched when it has
+ * none. */
 int skills_prompt(struct skills *skills, const struct agent *agent, struct buf *out,
-                  struct err *err);
+                  struct arena *arena, struct str *ret_taint, struct err *err);
 
 #endif

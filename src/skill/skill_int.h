@@ -96,11 +96,6 @@ int skill_store_use(struct skills *skills, int64_t run_n, const struct skill *sk
                     struct err *err);
 int skill_store_uses(struct skills *skills, int64_t run_n, struct arena *arena,
                      struct skill_use **ret_uses, size_t *ret_count, struct err *err);
-/* 1 a person has let it run before, 0 not. */
-int skill_store_script_known(struct skills *skills, int64_t agent_n, const char *hash,
-                             struct err *err);
-int skill_store_script_allow(struct skills *skills, int64_t agent_n, const char *hash,
-                             struct str inbox_id, struct err *err);
 
 /* ---- skills.c ---- */
 
@@ -110,7 +105,7 @@ struct skills_said {
     uint64_t stamp; /* files_stamp() */
     int64_t shared; /* of the folder */
     bool made;
-    struct buf text;
+    struct buf text, taint;
 };
 #define SKILLS_SAID 64
 

@@ -1,4 +1,4 @@
-/* Rows of skills, of their uses, and of scripts that were let run.
+/* Rows of skills and of their uses.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -319,37 +319,4 @@ int skill_store_uses(struct skills *skills, int64_t run_n, struct arena *arena,
     *ret_uses = uses;
     *ret_count = n;
     return 0;
-}
-
-/* ---- scripts ---- */
-
-int skill_store_script_known(struct skills *skills, int64_t agent_n, const char *hash,
-                             struct err *err)
-{
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(db_of(skills),
-                   SQL("SELECT approved_at FROM skill_scripts WHERE agent_n = ? AND hash = ?"), &q,
-                   err) < 0)
-        return -1;
-    stmt_bind_i64(q, agent_n);
-    stmt_bind_text(q, hash);
-    return stmt_step(q, err);
-}
-
-int skill_store_script_allow(struct skills *skills, int64_t agent_n, const char *hash,
-                             struct str inbox_id, struct err *err)
-{
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(db_of(skills),
-                   SQL("INSERT INTO skill_scripts (agent_n, hash, inbox_id, approved_at)"
-                       " VALUES (?, ?, ?, ?) ON CONFLICT (agent_n, hash) DO NOTHING"),
-                   &q, err) < 0)
-        return -1;
-    stmt_bind_i64(q, agent_n);
-    stmt_bind_text(q, hash);
-    stmt_bind_str(q, inbox_id);
-    stmt_bind_i64(q, skills_now(skills));
-    return stmt_run(q, err);
 }

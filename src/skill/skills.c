@@ -37,8 +37,10 @@ void skills_free(struct skills *skills)
     if (!skills)
         return;
     shared_release(&skills->shared);
-    for (size_t i = 0; i < ARRAY_LEN(skills->said); i++)
+    for (size_t i = 0; i < ARRAY_LEN(skills->said); i++) {
         buf_release(&skills->said[i].text);
+        buf_release(&skills->said[i].taint);
+    }
     free(skills);
 }
 

@@ -2,8 +2,12 @@
  * policy, and where it would run. All of it was shown; when any of it is another at execution, the
  * answer was to another question.
  *
- *   digest = H("digest|v1|" tool "|" argumentsHash "|" targetVersion "|" policyHash "|" H(place))
- *   place  = cwd, off or on, and the lists of the sandbox, each text with its length before it
+ *   digest = H("digest|v2|" tool "|" argumentsHash "|" targetVersion "|" policyHash "|" H(walls)
+ *              "|" H(directory))
+ *   walls  = the run's directory, off or on, the lists of the sandbox, each text with its length
+ *            before it, and its limits
+ *
+ * Grants hold the same walls and directory (ids.c).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,16 +27,29 @@ static void add_list(struct buf *place, const char *const *list)
     buf_add_char(place, ';');
 }
 
-static void place_hash(const struct sandbox_spec *spec, char ret_hash[SHA256_TEXT_SIZE])
+void walls_hash(const struct sandbox_spec *spec, char ret_hash[SHA256_TEXT_SIZE])
 {
-    AUTO_BUF place = BUF_INIT(PLACE_MAX);
+    AUTO_BUF walls = BUF_INIT(PLACE_MAX);
 
-    add_text(&place, spec->cwd ? spec->cwd : "");
-    buf_add_text(&place, spec->off ? "off;" : "on;");
-    add_list(&place, spec->allow_write);
-    add_list(&place, spec->deny_read);
-    add_list(&place, spec->allow_domains);
-    sha256_text(buf_str(&place), ret_hash);
+    add_text(&walls, spec->cwd ? spec->cwd : "");
+    buf_add_text(&walls, spec->off ? "off;" : "on;");
+    add_list(&walls, spec->allow_write);
+    add_list(&walls, spec->deny_read);
+    add_list(&walls, spec->allow_domains);
+    add_list(&walls, spec->env);
+    buf_printf(&walls, "%lld,%llu,%llu,%llu,%llu,%d;", (long long)spec->time_limit_ms,
+               (unsigned long long)spec->memory_bytes, (unsigned long long)spec->processes,
+               (unsigned long long)spec->disk_bytes, (unsigned long long)spec->files,
+               spec->allow_home);
+    /* Answers from before there were any still hold. */
+    if (spec->allow_unix_sockets && spec->allow_unix_sockets[0])
+        add_list(&walls, spec->allow_unix_sockets);
+    sha256_text(buf_str(&walls), ret_hash);
+}
+
+const char *call_directory(const struct tool_call *call)
+{
+    return call->directory ? call->directory : call->sandbox.cwd ? call->sandbox.cwd : "";
 }
 
 void approval_digest(const struct tool_bed *bed, const struct tool_call *call, const char *name,
@@ -40,11 +57,12 @@ void approval_digest(const struct tool_bed *bed, const struct tool_call *call, c
 {
     AUTO_BUF text = BUF_INIT(16u << 10);
     const char *policy = bed->config.policy_text_hash;
-    char arguments[SHA256_TEXT_SIZE], place[SHA256_TEXT_SIZE];
+    char arguments[SHA256_TEXT_SIZE], walls[SHA256_TEXT_SIZE], directory[SHA256_TEXT_SIZE];
 
     sha256_text(call->arguments, arguments);
-    place_hash(&call->sandbox, place);
-    buf_printf(&text, "digest|v1|%s|%s|%.*s|%s|%s", name, arguments, STR_ARG(target_version),
-               policy ? policy : "", place);
+    walls_hash(&call->sandbox, walls);
+    sha256_text(str_from(call_directory(call)), directory);
+    buf_printf(&text, "digest|v2|%s|%s|%.*s|%s|%s|%s", name, arguments, STR_ARG(target_version),
+               policy ? policy : "", walls, directory);
     sha256_text(buf_str(&text), ret_digest);
 }

@@ -182,6 +182,30 @@ static struct str file_title(const struct tool_job *job, bool exists)
         arena_printf(arena, "%s %s", exists ? "Change" : "Create", shown_word(path, 200, arena)));
 }
 
+/* Without a difference, all that would be written is shown; an edit that can't be shown is refused.
+ */
+static void show_change(struct tool_job *job, struct json_object *value,
+                        struct tool_preview *preview)
+{
+    struct str why = json_str(json_find(value, "diff_omitted"));
+    struct str content = json_str(json_find(job->arguments, "content"));
+
+    tool_job_fact(job, "file", json_str(json_find(job->arguments, "path")));
+    tool_job_fact(job, "relative to", str_from(call_directory(&job->call)));
+    preview->text = json_str(json_find(value, "diff"));
+    if (!why.n)
+        return;
+    if (!json_find(job->arguments, "content")) {
+        err_set(&preview->err, ERR_TOO_LARGE,
+                "the change can't be shown to a person (%.*s), so nobody could approve it",
+                STR_ARG(str_take(why, 100)));
+        return;
+    }
+    tool_job_fact(job, "no comparison", why);
+    preview->kind = STR("text");
+    preview->text = content;
+}
+
 static void on_previewed(struct tool_job *job, const struct hand_reply *reply)
 {
     struct tool_preview preview = { .err = reply->err, .kind = STR("diff") };
@@ -196,11 +220,7 @@ static void on_previewed(struct tool_job *job, const struct hand_reply *reply)
     if (reply->err.code == ERR_NONE && json_parse(reply->result, &value, &preview.err) == 0 &&
         read_version(value, &version, &preview.err) == 0) {
         preview.title = file_title(job, !str_is(version, "absent"));
-        preview.text = json_str(json_find(value, "diff"));
-        if (!preview.text.n) {
-            preview.kind = STR("text");
-            preview.text = json_str(json_find(value, "diff_omitted"));
-        }
+        show_change(job, value, &preview);
     }
     tool_job_shown(job, &preview, version);
 }

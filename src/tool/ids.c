@@ -102,24 +102,51 @@ static struct json_object *without_note(const struct judging *j)
     return copy;
 }
 
-/* {"arguments":…,"cwd":…,"tool":…}; argumentsHash instead when they have no canonical form. */
+/* Where it matters: what a hand does is done in a directory and between walls. */
+static void add_place(const struct judging *j, struct json_object *pattern)
+{
+    char walls[SHA256_TEXT_SIZE];
+
+    if (!j->binding || !tool_bed_uses_hand(j->bed, j->binding->entry->contract))
+        return;
+    walls_hash(&j->call->sandbox, walls);
+    json_object_object_add(pattern, "directory", json_object_new_string(call_directory(j->call)));
+    json_object_object_add(pattern, "walls", json_object_new_string(walls));
+    if (j->call->sandbox.off)
+        json_object_object_add(pattern, "unsandboxed", json_object_new_boolean(true));
+}
+
+/* {"arguments":…,"directory":…,"files":…,"tool":…,"walls":…}; argumentsHash instead when they have
+ * no canonical form. Empty when what would run is not known. */
 static struct str grant_pattern(const struct judging *j, struct str name, bool canonical)
 {
+    const struct tool_impl *impl = j->binding ? j->binding->impl : NULL;
     AUTO_BUF text = BUF_INIT(2 * TOOL_ARGUMENTS_MAX);
     AUTO_JSON pattern = json_object_new_object();
+    char files[SHA256_TEXT_SIZE];
 
     json_object_object_add(pattern, "tool", json_object_new_string_len(name.p, (int)name.n));
-    json_object_object_add(
-        pattern, "cwd", json_object_new_string(j->call->sandbox.cwd ? j->call->sandbox.cwd : ""));
+    add_place(j, pattern);
+    if (impl && impl->files) {
+        if (!j->arguments || impl->files(j->binding->impl_arg, j->call, j->arguments, files) < 0)
+            return STR_NONE;
+        json_object_object_add(pattern, "files", json_object_new_string(files));
+    }
     if (canonical)
         json_object_object_add(pattern, "arguments", without_note(j));
     else
         json_object_object_add(pattern, "argumentsHash",
                                json_object_new_string(j->verdict->arguments_hash));
-    if (add_canonical(pattern, &text))
-        return arena_str(j->arena, buf_str(&text));
-    /* A name or directory that is no UTF-8: still a pattern of its own. */
-    return str_from(arena_printf(j->arena, "intent:%s", j->verdict->intent_id));
+    /* A name or directory that is no UTF-8 could not be said: it is decided each time. */
+    return add_canonical(pattern, &text) ? arena_str(j->arena, buf_str(&text)) : STR_NONE;
+}
+
+/* What is remembered, and whom an agent makes, is decided text by text. */
+static bool is_grantable(const struct judging *j)
+{
+    enum inbox_kind kind = j->binding ? j->binding->entry->contract->inbox_kind : INBOX_TOOL;
+
+    return kind == INBOX_TOOL || kind == INBOX_SKILL_SCRIPT;
 }
 
 void judge_ids(struct judging *j)
@@ -151,7 +178,6 @@ void judge_ids(struct judging *j)
     else
         memcpy(v->action_stable_id, v->intent_id, sizeof(v->action_stable_id));
     operation_id(j->call->run_id, v->action_stable_id, v->operation_id);
-    /* Only a yes to a tool can be given once for all. */
-    if (!j->binding || j->binding->entry->contract->inbox_kind == INBOX_TOOL)
+    if (is_grantable(j))
         v->pattern = grant_pattern(j, name, is_canonical);
 }

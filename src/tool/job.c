@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "change/taint.h"
 #include "tool/tool_int.h"
 
 #define FROM(ptr, member)                                                                          \
@@ -57,6 +58,7 @@ static const struct agent *copy_agent(struct arena *arena, const struct agent *a
     copy->template = copy_text(arena, agent->template);
     copy->profile = copy_text(arena, agent->profile);
     copy->extension = copy_text(arena, agent->extension);
+    copy->taint = copy_text(arena, agent->taint);
     return copy;
 }
 
@@ -66,6 +68,7 @@ static void copy_sandbox(struct arena *arena, struct sandbox_spec *spec)
     spec->allow_write = copy_list(arena, spec->allow_write);
     spec->deny_read = copy_list(arena, spec->deny_read);
     spec->allow_domains = copy_list(arena, spec->allow_domains);
+    spec->allow_unix_sockets = copy_list(arena, spec->allow_unix_sockets);
     spec->data_dir = copy_text(arena, spec->data_dir);
     spec->home = copy_text(arena, spec->home);
     spec->env = copy_list(arena, spec->env);
@@ -83,6 +86,7 @@ static void copy_call(struct arena *arena, struct tool_call *call)
     call->taint = arena_str(arena, call->taint);
     call->inbox_id = arena_str(arena, call->inbox_id);
     call->operation_id = arena_str(arena, call->operation_id);
+    call->directory = copy_text(arena, call->directory);
     copy_sandbox(arena, &call->sandbox);
 }
 
@@ -174,6 +178,24 @@ static void job_settle(struct tool_job *job, bool later)
         tell(job);
 }
 
+/* What a result is when it says nothing itself. A command that can reach hosts may have fetched
+ * what it prints: somebody else's text. */
+static struct str contract_taint(struct tool_job *job)
+{
+    const char *kind = job->binding->entry->contract->output_taint;
+    const struct sandbox_spec *spec = &job->call.sandbox;
+    AUTO_BUF hosts = BUF_INIT(TAINT_LABEL_MAX * 2);
+
+    if (!kind || strcmp(kind, taint_kind_name(TAINT_COMMAND)) != 0)
+        return str_from(kind);
+    for (size_t i = 0; spec->allow_domains && spec->allow_domains[i]; i++)
+        buf_printf(&hosts, "%s%s", i ? " or " : "from ", spec->allow_domains[i]);
+    if (!hosts.n && !spec->off)
+        return str_from(kind);
+    return taint_source(TAINT_WEB, hosts.n ? buf_str(&hosts) : STR("it runs without walls"),
+                        &job->arena);
+}
+
 void job_fail(struct tool_job *job, const struct err *err)
 {
     if (job->phase == JOB_SHOWING) {
@@ -182,9 +204,7 @@ void job_fail(struct tool_job *job, const struct err *err)
                         job->preview.digest);
     } else {
         /* What went wrong may be said in words of the other side. */
-        job->result =
-            (struct tool_result){ .err = *err,
-                                  .taint = str_from(job->binding->entry->contract->output_taint) };
+        job->result = (struct tool_result){ .err = *err, .taint = contract_taint(job) };
     }
     job_settle(job, err->code == ERR_CANCELLED);
 }
@@ -385,7 +405,6 @@ static void end_unshown(struct tool_job *job, const struct tool_result *result)
 
 void tool_job_finish(struct tool_job *job, const struct tool_result *result)
 {
-    const struct tool_contract *contract = job->binding->entry->contract;
     struct tool_result *r = &job->result;
 
     if (job->phase != JOB_ACTING) {
@@ -396,8 +415,7 @@ void tool_job_finish(struct tool_job *job, const struct tool_result *result)
     r->question = arena_str(&job->arena, result->question);
     r->changed_entity_ids = arena_str(&job->arena, result->changed_entity_ids);
     r->changed_tokens = arena_str(&job->arena, result->changed_tokens);
-    r->taint =
-        result->taint.n ? arena_str(&job->arena, result->taint) : str_from(contract->output_taint);
+    r->taint = result->taint.n ? arena_str(&job->arena, result->taint) : contract_taint(job);
     r->output = STR_NONE;
     if (job->ending && r->err.code == ERR_CANCELLED) {
         err_reset(&r->err);
@@ -444,7 +462,10 @@ void tool_job_shown(struct tool_job *job, const struct tool_preview *preview,
                     struct str target_version)
 {
     struct tool_preview *p = &job->preview;
+    struct tool_preview unseen = { .title = preview->title };
 
+    if (!preview->err.code && preview_check(preview, &unseen.err) < 0)
+        preview = &unseen;
     if (job->phase == JOB_CHECKING) {
         check(job, preview, target_version);
         return;

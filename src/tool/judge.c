@@ -308,7 +308,7 @@ static int stage_scope(struct judging *j)
         return refuse(j, ERR_OUT_OF_SCOPE,
                       arena_printf(j->arena, "A path is text without NUL, of at most %d bytes.",
                                    LIMIT_PATH_BYTES));
-    full = risk_resolve(spec, path, j->arena);
+    full = risk_target(j->call, path, j->arena);
     if (full && spec->data_dir && risk_below(full, spec->data_dir))
         return refuse(j, ERR_OUT_OF_SCOPE, "Dormouse's own data is out of reach for agents.");
     return 0;

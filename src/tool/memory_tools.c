@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/redact.h"
+#include "change/taint.h"
 #include "memory/edit.h"
 #include "tool/tool_int.h"
 
@@ -89,12 +90,12 @@ bool memory_tool_spared(void *arg, const struct tool_call *call, struct json_obj
     struct memory_edit edit;
     struct err err = ERR_INIT;
 
-    if (!call->agent->auto_approve_memory || call->taint.n ||
+    if (!call->agent->auto_approve_memory || taint_blocks(call->taint) ||
         read_edit(call, arguments, &edit, &err) < 0 || edit.operation == MEMORY_DELETE ||
         !str_starts(edit.path, STR("knowledge/")) ||
         memory_propose(bed->config.files, call->agent, &edit, &arena, &proposal, &err) < 0)
         return false;
-    return proposal.flag_count == 0 && !proposal.taint.n && !proposal.full;
+    return proposal.flag_count == 0 && !taint_blocks(proposal.taint) && !proposal.full;
 }
 
 /* ---- read and list ---- */
@@ -181,7 +182,7 @@ int list_memory_start(struct tool_job *job, struct err *err)
             json_put_bool(&w, "read_only", true);
         }
         json_write_object_end(&w);
-        taint = memory_taint_join(taint, files[i].taint, tool_job_arena(job));
+        taint = taint_join(taint, files[i].taint, tool_job_arena(job));
     }
     json_write_array_end(&w);
     json_write_object_end(&w);

@@ -1,56 +1,69 @@
-/* What a person sees before deciding: a title, and the text of what would be done.
+/* What a person sees before deciding: a title, facts in our own words, and the whole text of what
+ * would be done.
  *
- * All of it may have come from a model or a file, so it is made safe to look at, and secrets are
- * taken out: it is stored with the inbox item. But what is seen is what would be done: nothing is
- * taken out that could be run, a command is shown to its end, and no empty room pushes a part of it
- * out of sight.
+ * The text may have come from a model or a file, so it is made safe to look at, and secrets are
+ * taken out: it is stored with the inbox item. Nothing of it is left out. What is too long to be
+ * shown is refused, since nobody could approve what they have not seen. Facts (the directory, the
+ * time limit, the walls, whom a message goes to) are never part of the text: the page and the
+ * terminal draw the text inside a frame, and nothing that an agent writes can stand outside of it.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "base/json.h"
+#include "base/json_put.h"
+#include "base/limits.h"
 #include "base/redact.h"
+#include "base/utf8.h"
+#include "base/visible.h"
 #include "tool/tool_int.h"
 
-#define TITLE_MAX   300
-#define COMMAND_MAX (512u << 10) /* all of the longest command, and where it would run */
-#define LINES_SEEN  4            /* empty ones in a row */
-#define BLANKS_SEEN 100
-#define WHY_MAX     1000 /* on one line: more could pose as ours */
+#define TITLE_MAX 300
 
-static struct str made_safe(struct tool_job *job, struct str text, size_t max)
+static struct str made_safe(struct tool_job *job, struct str text,
+                            void (*make)(struct str text, struct buf *out))
 {
     AUTO_BUF clean = BUF_INIT(TOOL_ARGUMENTS_MAX);
-    AUTO_BUF shown = BUF_INIT(16 * max + 256);
+    AUTO_BUF shown = BUF_INIT(16 * TOOL_PREVIEW_MAX);
 
     redact_shown(text, &clean);
-    shown_text(buf_str(&clean), max, &shown);
+    make(buf_str(&clean), &shown);
     return arena_str(&job->arena, buf_str(&shown));
 }
 
-void preview_make(struct tool_job *job, const struct tool_preview *preview)
+/* ---- facts ---- */
+
+static void fact_add(struct tool_job *job, const char *name, struct str value, bool warn)
 {
-    job->preview = *preview;
-    job->preview.title = made_safe(job, preview->title, TITLE_MAX);
-    job->preview.kind = arena_str(&job->arena, preview->kind);
-    job->preview.text = made_safe(
-        job, preview->text, str_is(preview->kind, "command") ? COMMAND_MAX : TOOL_PREVIEW_MAX);
-    job->preview.details = arena_str(&job->arena, preview->details);
+    struct tool_fact *fact = ARENA_NEW(&job->arena, struct tool_fact), **last = &job->facts;
+
+    *fact = (struct tool_fact){ .name = name,
+                                .value = made_safe(job, value, visible_line),
+                                .warn = warn };
+    while (*last)
+        last = &(*last)->next;
+    *last = fact;
 }
 
-int preview_arguments(struct tool_job *job, struct err *err)
+void tool_job_fact(struct tool_job *job, const char *name, struct str value)
 {
-    struct tool_preview preview = { .kind = STR("text") };
-
-    (void)err;
-    preview.title =
-        str_from(arena_printf(&job->arena, "Use %s", job->binding->entry->contract->name));
-    preview.text = str_from(json_object_to_json_string_ext(
-        job->arguments, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-    tool_job_shown(job, &preview, STR(""));
-    return 0;
+    if (value.n)
+        fact_add(job, name, value, false);
 }
 
-/* ---- commands ---- */
+void tool_job_warn(struct tool_job *job, const char *name, struct str value)
+{
+    fact_add(job, name, value, true);
+}
+
+/* One fact for each: a name with a comma in it can't pose as two. */
+static void fact_list(struct tool_job *job, const char *name, const char *const *list,
+                      const char *none)
+{
+    if (!list || !list[0])
+        tool_job_fact(job, name, str_from(none));
+    for (const char *const *p = list; p && *p; p++)
+        tool_job_fact(job, name, str_from(*p));
+}
 
 /* Where the next command begins: the hand knows when there was one before. */
 static struct str current_directory(struct tool_job *job)
@@ -69,66 +82,117 @@ static struct str current_directory(struct tool_job *job)
     return str_from(cwd ? cwd : "/");
 }
 
-/* The command with its empty room counted instead of shown: what stands behind a thousand blanks or
- * lines is not seen by somebody who believes to have seen the end. */
-static void add_command(struct buf *out, struct str command)
+static void fact_limits(struct tool_job *job, const struct sandbox_spec *spec)
 {
-    while (command.n) {
-        size_t n = 0, lines = 0;
+    uint64_t memory = spec->memory_bytes ? spec->memory_bytes : SANDBOX_MEMORY_BYTES;
+    uint64_t disk = spec->disk_bytes ? spec->disk_bytes : SANDBOX_DISK_BYTES;
+    uint64_t processes = spec->processes ? spec->processes : SANDBOX_PROCESSES;
 
-        while (n < command.n && strchr(" \t\r\n", command.p[n]) && command.p[n])
-            lines += command.p[n++] == '\n';
-        if (lines > LINES_SEEN)
-            buf_printf(out, "\n[%zu empty lines]\n", lines - 1);
-        else if (n > BLANKS_SEEN)
-            buf_printf(out, " [%zu blanks] ", n);
-        else
-            buf_add(out, command.p, n);
-        command = str_skip(command, n);
-        for (n = 0; n < command.n && !(command.p[n] && strchr(" \t\r\n", command.p[n]));)
-            n++;
-        buf_add(out, command.p, n);
-        command = str_skip(command, n);
-    }
+    tool_job_fact(
+        job, "limits",
+        str_from(arena_printf(&job->arena, "%llu MiB of memory, %llu MiB written, %llu processes",
+                              (unsigned long long)(memory >> 20), (unsigned long long)(disk >> 20),
+                              (unsigned long long)processes)));
 }
 
-static void add_list(struct buf *out, const char *what, const char *const *list, const char *none)
+struct str tool_job_place(struct tool_job *job)
 {
-    buf_printf(out, "%s ", what);
-    if (!list || !list[0])
-        buf_add_text(out, none);
-    for (const char *const *p = list; p && *p; p++)
-        buf_printf(out, "%s%s", p == list ? "" : ", ", *p);
-    buf_add_char(out, '\n');
-}
+    const struct sandbox_spec *spec = &job->call.sandbox;
+    struct str directory = current_directory(job);
+    int64_t limit_ms = spec->time_limit_ms ? spec->time_limit_ms : LIMIT_BASH_TIMEOUT_MS;
+    int64_t seconds = limit_ms / 1000;
+    int given = json_get_i64(job->arguments, "timeout_s", &seconds, NULL);
 
-static void add_place(struct buf *out, const struct sandbox_spec *spec)
-{
+    tool_job_fact(job, "directory", directory);
+    tool_job_fact(job, "ends after",
+                  str_from(arena_printf(&job->arena, "%lld s%s", (long long)seconds,
+                                        given > 0 ? "" : " (the default)")));
     if (spec->off) {
-        buf_add_text(out, "WITHOUT A SANDBOX: it can do all that you can do\n");
-        return;
+        tool_job_warn(job, "sandbox", STR("NONE: it can do all that you can do"));
+        return directory;
     }
-    buf_add_text(out, "in the sandbox\n");
-    add_list(out, "may write to:", spec->allow_write, "nothing");
-    add_list(out, "may reach:", spec->allow_domains, "no network");
+    tool_job_fact(job, "sandbox", STR("on"));
+    fact_list(job, "may write to", spec->allow_write, "nothing");
+    fact_list(job, "may reach", spec->allow_domains, "no network");
+    if (spec->allow_unix_sockets && spec->allow_unix_sockets[0])
+        fact_list(job, "may connect to", spec->allow_unix_sockets, "");
+    fact_limits(job, spec);
+    return directory;
 }
+
+/* The handler's object with our facts as its first member. */
+static struct str with_facts(struct tool_job *job, struct str details)
+{
+    AUTO_BUF out = BUF_INIT(LIMIT_JSON_BYTES);
+    struct json_writer w = JSON_WRITER(&out);
+
+    if (!job->facts)
+        return arena_str(&job->arena, details);
+    json_write_object_begin(&w);
+    json_put_array(&w, "facts");
+    for (const struct tool_fact *fact = job->facts; fact; fact = fact->next) {
+        json_write_object_begin(&w);
+        json_put_text(&w, "name", fact->name);
+        json_put_str(&w, "value", fact->value);
+        if (fact->warn)
+            json_put_bool(&w, "warn", true);
+        json_write_object_end(&w);
+    }
+    json_write_array_end(&w);
+    if (details.n < 3 || details.p[0] != '{') {
+        json_write_object_end(&w);
+    } else {
+        buf_add_char(&out, ',');
+        buf_add_str(&out, str_skip(details, 1));
+    }
+    return out.full ? STR_NONE : arena_str(&job->arena, buf_str(&out));
+}
+
+/* ---- all of it ---- */
+
+int preview_check(const struct tool_preview *preview, struct err *err)
+{
+    if (preview->text.n <= TOOL_PREVIEW_MAX && preview->details.n <= TOOL_DETAILS_MAX)
+        return 0;
+    return err_set(err, ERR_TOO_LARGE,
+                   "it is too long to be shown to a person, who would have to approve it unseen: "
+                   "%zu bytes, at most %u; do it in smaller parts",
+                   preview->text.n, TOOL_PREVIEW_MAX);
+}
+
+void preview_make(struct tool_job *job, const struct tool_preview *preview)
+{
+    job->preview = *preview;
+    job->preview.title = made_safe(job, utf8_truncate(preview->title, TITLE_MAX), visible_line);
+    job->preview.kind = arena_str(&job->arena, preview->kind);
+    job->preview.text = made_safe(job, preview->text, visible_text);
+    job->preview.details = with_facts(job, preview->details);
+}
+
+int preview_arguments(struct tool_job *job, struct err *err)
+{
+    struct tool_preview preview = { .kind = STR("text") };
+
+    (void)err;
+    preview.title =
+        str_from(arena_printf(&job->arena, "Use %s", job->binding->entry->contract->name));
+    preview.text = str_from(json_object_to_json_string_ext(
+        job->arguments, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+    tool_job_shown(job, &preview, STR(""));
+    return 0;
+}
+
+/* ---- commands ---- */
 
 int preview_command(struct tool_job *job, struct err *err)
 {
     struct tool_preview preview = { .title = STR("Run a command"), .kind = STR("command") };
-    struct str command = json_str(json_find(job->arguments, "command"));
-    struct str why = json_str(json_find(job->arguments, "description"));
-    struct str cwd = current_directory(job);
-    AUTO_BUF text = BUF_INIT(TOOL_ARGUMENTS_MAX);
+    struct str cwd = tool_job_place(job);
     AUTO_BUF version = BUF_INIT(8192);
 
     (void)err;
-    add_command(&text, command);
-    buf_printf(&text, "\n\nin %.*s, ", STR_ARG(cwd));
-    add_place(&text, &job->call.sandbox);
-    if (why.n)
-        buf_printf(&text, "the agent says: %s\n", shown_word(why, WHY_MAX, &job->arena));
-    preview.text = buf_str(&text);
+    tool_job_fact(job, "the agent says", json_str(json_find(job->arguments, "description")));
+    preview.text = json_str(json_find(job->arguments, "command"));
     buf_printf(&version, "cwd:%.*s", STR_ARG(cwd));
     tool_job_shown(job, &preview, buf_str(&version));
     return 0;

@@ -51,6 +51,14 @@ const char *risk_resolve(const struct sandbox_spec *spec, struct str path, struc
     return full.n ? arena_str(arena, buf_str(&full)).p : "/";
 }
 
+const char *risk_target(const struct tool_call *call, struct str path, struct arena *arena)
+{
+    struct sandbox_spec from = call->sandbox;
+
+    from.cwd = call_directory(call);
+    return risk_resolve(&from, path, arena);
+}
+
 bool risk_below(const char *path, const char *root)
 {
     size_t n = strlen(root);
@@ -128,14 +136,17 @@ static bool is_waivable(const struct judging *j)
 {
     const struct tool_binding *binding = j->binding;
     const struct sandbox_spec *spec = &j->call->sandbox;
+    const char *target;
 
     if (!binding->builtin || binding->entry->contract->approval != TOOL_ASK_BY_RISK || spec->off)
         return false;
     if (binding->builtin->waiver == TOOL_WAIVER_WALLS)
         return true;
-    return binding->builtin->waiver == TOOL_WAIVER_WRITE_PATH && j->arguments &&
-           risk_may_write(spec, json_str(json_find(j->arguments, binding->entry->path_argument)),
-                          j->arena);
+    if (binding->builtin->waiver != TOOL_WAIVER_WRITE_PATH || !j->arguments)
+        return false;
+    target = risk_target(j->call, json_str(json_find(j->arguments, binding->entry->path_argument)),
+                         j->arena);
+    return target && risk_may_write(spec, str_from(target), j->arena);
 }
 
 static void judge_danger(struct judging *j)

@@ -95,6 +95,7 @@ struct tool_call {
     /* For a preview that is made again: what may have been done of it by now. Empty: nothing. */
     struct str operation_id;
     struct sandbox_spec sandbox;
+    const char *directory; /* where the run's hand stands now: `cd` moves it. NULL: sandbox.cwd */
 };
 
 /* Attributes that the program's guards look at (run/program.h maps them to bits). */
@@ -118,7 +119,8 @@ struct tool_verdict {
      * action_stable_id of occurrence 0: equal for equal intents, which is what `occurrence` counts.
      */
     char arguments_hash[65], intent_id[65], action_stable_id[65], operation_id[65];
-    struct str pattern;        /* canonical JSON of tool, arguments and cwd: what a grant covers */
+    struct str pattern;        /* what a grant of this call covers (agent/inbox.h); empty: each
+                                  such call is decided by itself */
     struct str scope_snapshot; /* canonical JSON of what the agent may touch */
 };
 
@@ -166,7 +168,7 @@ void tool_judge(struct tool_bed *bed, const struct tool_call *call, struct arena
 struct tool_preview {
     struct err err;        /* ERR_NONE; else there is no preview, and why (shown instead) */
     struct str title;      /* "Run a command", "Change src/main.c" */
-    struct str kind, text; /* diff, command, text */
+    struct str kind, text; /* diff, command, text: all of it */
     struct str details;    /* JSON object kept with the item: what its kind shows beyond text */
     char digest[65];
 };
@@ -206,9 +208,12 @@ struct tool_impl {
     int (*check)(void *impl_arg, const struct tool_call *call, struct json_object *arguments,
                  struct err *err);
     /* Pure: may this call go without a person although its contract says ask? For what depends on
-     * more than the contract (a setting of the agent, a script that was approved before). NULL: no.
-     */
+     * more than the contract (a setting of the agent). NULL: no. */
     bool (*spared)(void *impl_arg, const struct tool_call *call, struct json_object *arguments);
+    /* Pure: what would run besides the arguments (the files of a skill), as a hash for grants. -1:
+     * there is nothing to run, and nothing to grant. NULL: the arguments are all. */
+    int (*files)(void *impl_arg, const struct tool_call *call, struct json_object *arguments,
+                 char ret_hash[65]);
     /* May a model be told of it now? NULL: yes. For tools that need more than this machine (an
      * account that is connected); called by name it says what is missing. */
     bool (*offered)(void *impl_arg, const struct agent *agent);
@@ -244,7 +249,16 @@ void *tool_job_data(const struct tool_job *job);
 /* The job ends with it. output is checked against the contract, redacted and bounded here; texts
  * are copied. */
 void tool_job_finish(struct tool_job *job, const struct tool_result *result);
-/* What is shown; target_version goes into the digest ("": it has none). */
+/* A line of ours about what is shown: whom a message goes to, where a command runs. It stands
+ * outside of the text, which can't imitate it. Given before tool_job_shown(); an empty value is
+ * none. The second says that it is dangerous: approving takes a second step. */
+void tool_job_fact(struct tool_job *job, const char *name, struct str value);
+void tool_job_warn(struct tool_job *job, const char *name, struct str value);
+/* The facts of everything that runs a command: directory, time limit, walls. Returns the directory,
+ * which belongs into target_version. */
+struct str tool_job_place(struct tool_job *job);
+/* What is shown; target_version goes into the digest ("": it has none). Text that is too long to be
+ * shown makes the preview fail with too_large, and the call with it. */
 void tool_job_shown(struct tool_job *job, const struct tool_preview *preview,
                     struct str target_version);
 

@@ -14,8 +14,9 @@
 #include "sandbox/hand.h"
 #include "tool/tool.h"
 
-#define TOOL_ARGUMENTS_MAX (4u << 20) /* bytes of one call's arguments */
-#define TOOL_PREVIEW_MAX   (64u << 10)
+#define TOOL_ARGUMENTS_MAX (4u << 20)   /* bytes of one call's arguments */
+#define TOOL_PREVIEW_MAX   (512u << 10) /* bytes that a person is shown; more is refused */
+#define TOOL_DETAILS_MAX   (4u << 20)
 #define TOOL_NAMES_SHOWN   24 /* in messages */
 
 /* ---- contracts: contract.c, contract_parse.c ---- */
@@ -110,6 +111,12 @@ void judge_ids(struct judging *j);
 const char *risk_resolve(const struct sandbox_spec *spec, struct str path, struct arena *arena);
 bool risk_below(const char *path, const char *root);
 bool risk_may_write(const struct sandbox_spec *spec, struct str path, struct arena *arena);
+/* The same for an argument of a call: from where the hand stands. */
+const char *risk_target(const struct tool_call *call, struct str path, struct arena *arena);
+/* Where the call would be done. */
+const char *call_directory(const struct tool_call *call);
+/* The hash of everything that bounds what it can do there. */
+void walls_hash(const struct sandbox_spec *spec, char ret_hash[SHA256_TEXT_SIZE]);
 /* What an approval is bound to. target_version "" for what has none. */
 void approval_digest(const struct tool_bed *bed, const struct tool_call *call, const char *name,
                      struct str target_version, char ret_digest[SHA256_TEXT_SIZE]);
@@ -153,6 +160,14 @@ struct tool_job {
     struct str version;
     struct tool_result result;
     struct tool_preview preview;
+    struct tool_fact *facts; /* of the preview */
+};
+
+struct tool_fact {
+    struct tool_fact *next;
+    const char *name;
+    struct str value;
+    bool warn;
 };
 
 /* Ends the job with an error, or as stale. */
@@ -182,6 +197,8 @@ int write_memory_preview(struct tool_job *job, struct err *err);
 
 /* preview.c: what a person sees. */
 void preview_make(struct tool_job *job, const struct tool_preview *preview);
+/* too_large when not all of it can be shown. */
+int preview_check(const struct tool_preview *preview, struct err *err);
 int preview_arguments(struct tool_job *job, struct err *err);
 int preview_command(struct tool_job *job, struct err *err);
 int preview_question(struct tool_job *job, struct err *err);
@@ -190,9 +207,8 @@ int preview_question(struct tool_job *job, struct err *err);
 int output_make(const struct tool_entry *entry, struct str text, struct arena *arena,
                 struct str *ret_text, struct err *err);
 
-/* shown.c: text from outside that a person will look at. Control characters, invalid bytes and what
- * turns text around or hides become visible; line feed and tab stay. At most max bytes, said so
- * when more was there. */
+/* shown.c: text from outside in a message or an answer, as visible_text() makes it. At most max
+ * bytes of it, said so when more was there: not for what a person decides about. */
 void shown_text(struct str text, size_t max, struct buf *out);
 /* One line of it, in arena. */
 const char *shown_word(struct str text, size_t max, struct arena *arena);

@@ -255,10 +255,10 @@ static void on_durable(struct loop_effect *effect)
         clockwork->config.queued(clockwork->config.arg);
 }
 
-/* A domain that is not healthy stays so until the next start, which looks by itself. */
+/* When the store is healthy again everybody is told to look. */
 static void retry(struct clockwork *clockwork)
 {
-    if (!clockwork->stopped && domain_health(clockwork->config.domain) == DOMAIN_OK)
+    if (!clockwork->stopped && loop_is_healthy(clockwork->config.loop))
         loop_timer_start(clockwork->config.loop, &clockwork->step, RETRY_MS);
 }
 
@@ -370,7 +370,7 @@ static void step(struct clockwork *clockwork)
         clockwork->failing = false;
         return;
     }
-    if (!clockwork->failing)
+    if (!clockwork->failing && loop_is_healthy(clockwork->config.loop))
         LOG_WARN("wake", "timers can't be fired now; they are looked at again", LOG_ERR(&err));
     clockwork->failing = true;
     retry(clockwork);

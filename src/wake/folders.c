@@ -143,7 +143,8 @@ static void scan_again(struct folders *folders)
     map_each (&folders->folders, entry)
         ((struct folder *)entry->value)->scan = true;
     folders->list = true;
-    arm(folders, AGAIN_MS);
+    if (loop_is_healthy(folders->config.loop)) /* else folders_look() comes when it is again */
+        arm(folders, AGAIN_MS);
 }
 
 static void on_untold(struct loop_effect *effect, const struct err *why)
@@ -238,7 +239,9 @@ static void work_in_unit(struct folders *folders)
     }
     if (r >= 0)
         return;
-    LOG_WARN("wake", "folders could not be read; they are read again in a second", LOG_ERR(&err));
+    if (loop_is_healthy(loop))
+        LOG_WARN("wake", "folders could not be read; they are read again in a second",
+                 LOG_ERR(&err));
     scan_again(folders);
 }
 

@@ -18,10 +18,12 @@
 #include "change/change.h"
 #include "loop/loop.h"
 
-/* Where nothing is watched: the data directory and what may not be read. Absolute paths. */
+/* Where nothing is watched: the data directory and what may not be read, as the settings name it
+ * ("~/.ssh", ".env" for every file of that name). Resolved whenever a folder or file is judged. */
 struct folder_rules {
     const char *const *denied;
     size_t count;
+    const char *base; /* what relative places count from; outlives the folders. NULL: "/" */
 };
 /* path_denied: it lies in one of them, or leads through a symbolic link; not_found, bad_request.
  * The folder is asked again whenever it is watched. */

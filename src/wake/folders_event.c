@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/json_put.h"
+#include "change/taint.h"
 #include "sandbox/glob.h"
 #include "wake/folders_int.h"
 #include "wake/match.h"
@@ -82,8 +83,7 @@ static void write_payload(const struct subscription *s, const struct file_event 
     }
     json_write_object_end(&w);
     json_write_array_end(&w);
-    json_write_key(&w, "taint"); /* a name is somebody's text, too */
-    json_write_text(&w, "file");
+    json_put_text(&w, "taint", taint_kind_name(TAINT_FILE)); /* a name is a file's text, too */
     json_write_object_end(&w);
 }
 
@@ -152,7 +152,8 @@ int folders_flush(struct folders *folders, int64_t now_ms, struct err *err)
             continue;
         files++;
         path = alloc_copy(entry->key.p, entry->key.n);
-        if (look_at(pending->folder, path, &event) && !(event.deleted && pending->born)) {
+        if (!folder_denied_by(&folders->config.rules, path) &&
+            look_at(pending->folder, path, &event) && !(event.deleted && pending->born)) {
             r = wake_all(folders, &event, now_ms, err);
             if (r < 0)
                 return -1;

@@ -51,6 +51,8 @@ struct folders {
 
 /* ---- folders_watch.c ---- */
 
+/* Which of the rules denies this absolute path; NULL: none. */
+const char *folder_denied_by(const struct folder_rules *rules, const char *path);
 /* Opens and checks; *ret_fd is for paths below it alone. */
 int folder_open(const struct folder_rules *rules, struct str path, int *ret_fd, struct err *err);
 void folder_unwatch(struct folders *folders, struct folder *folder);

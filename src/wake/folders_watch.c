@@ -17,6 +17,8 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/path.h"
+#include "base/place.h"
 #include "wake/folders_int.h"
 #include "wake/waker_int.h"
 
@@ -28,30 +30,51 @@
 
 /* ---- opening ---- */
 
-static bool lies_in(struct str path, struct str place)
+static bool folder_has_name(const char *path, const char *name)
 {
-    return str_starts(path, place) && (path.n == place.n || path.p[place.n] == '/');
+    struct str rest = str_from(path), part, denied = str_from(name);
+
+    while (str_split(&rest, '/', &part))
+        if (str_eq_nocase(part, denied) || path_same(part, denied))
+            return true;
+    return false;
 }
 
-static int check_place(const struct folder_rules *rules, struct str path, struct err *err)
+/* Where it lies, and where its name says that it does. A place that can't be told denies all. */
+static bool folder_is_in(const char *path, const char *denied, const char *base,
+                         struct arena *arena)
 {
-    for (size_t i = 0; i < rules->count; i++) {
-        char real[LIMIT_PATH_BYTES + 1];
-        /* Where it is, and where its name says that it is. */
-        const char *places[] = { rules->denied[i], realpath(rules->denied[i], real) };
+    const char *named, *real;
 
-        for (size_t k = 0; k < ARRAY_LEN(places); k++) {
-            if (places[k] && lies_in(path, str_from(places[k])))
-                return err_set(err, ERR_PATH_DENIED,
-                               "folder %.*s lies in %s, which is not watched: agents may not "
-                               "read there",
-                               STR_ARG(path), rules->denied[i]);
-        }
-    }
-    return 0;
+    if (place_is_name(denied))
+        return folder_has_name(path, denied);
+    named = place_absolute(denied, base, arena);
+    real = place_real(denied, base, arena);
+    return !named || !real || place_within(path, named) || place_within(path, real);
 }
 
-static int check_opened(const struct folder_rules *rules, int fd, struct str path, struct err *err)
+const char *folder_denied_by(const struct folder_rules *rules, const char *path)
+{
+    AUTO_ARENA arena = ARENA_INIT;
+
+    for (size_t i = 0; i < rules->count; i++)
+        if (folder_is_in(path, rules->denied[i], rules->base ? rules->base : "/", &arena))
+            return rules->denied[i];
+    return NULL;
+}
+
+static int check_place(const struct folder_rules *rules, const char *path, struct err *err)
+{
+    const char *denied = folder_denied_by(rules, path);
+
+    if (!denied)
+        return 0;
+    return err_set(err, ERR_PATH_DENIED,
+                   "folder %s lies in %s, which is not watched: agents may not read there", path,
+                   denied);
+}
+
+static int check_opened(const struct folder_rules *rules, int fd, const char *path, struct err *err)
 {
     char link[64], real[LIMIT_PATH_BYTES + 1];
     ssize_t n;
@@ -59,12 +82,11 @@ static int check_opened(const struct folder_rules *rules, int fd, struct str pat
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     n = readlink(link, real, sizeof(real));
     if (n < 0 || (size_t)n >= sizeof(real))
-        return err_set(err, ERR_PATH_DENIED, "folder %.*s: where it lies can't be told",
-                       STR_ARG(path));
-    if (!str_eq(str_of(real, (size_t)n), path))
+        return err_set(err, ERR_PATH_DENIED, "folder %s: where it lies can't be told", path);
+    if (!str_is(str_of(real, (size_t)n), path))
         return err_set(err, ERR_PATH_DENIED,
-                       "folder %.*s leads through a symbolic link to %.*s; name that one",
-                       STR_ARG(path), (int)n, real);
+                       "folder %s leads through a symbolic link to %.*s; name that one", path,
+                       (int)n, real);
     return check_place(rules, path, err);
 }
 
@@ -121,12 +143,12 @@ int folder_open(const struct folder_rules *rules, struct str path, int *ret_fd, 
     if (!path.n || path.p[0] != '/' || strlen(text) != path.n || path.n > LIMIT_PATH_BYTES)
         return err_set(err, ERR_BAD_REQUEST,
                        "a folder is an absolute path, such as /home/ann/inbox");
-    if (check_place(rules, path, err) < 0)
+    if (check_place(rules, text, err) < 0)
         return -1;
     fd = open(text, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return refuse(text, errno, err);
-    if (check_opened(rules, fd, path, err) < 0) {
+    if (check_opened(rules, fd, text, err) < 0) {
         close(fd);
         return -1;
     }

@@ -72,9 +72,10 @@ static void look(struct idle *idle)
         r = set_alarm(idle, &err);
     if (r >= 0)
         return;
+    if (!loop_is_healthy(idle->loop))
+        return; /* idle_look() comes when it is again */
     LOG_WARN("wake", "sessions can't be ended now; they are looked at again", LOG_ERR(&err));
-    if (domain_health(idle->domain) == DOMAIN_OK)
-        loop_timer_start(idle->loop, &idle->look, RETRY_MS);
+    loop_timer_start(idle->loop, &idle->look, RETRY_MS);
 }
 
 static void look_due(struct loop_timer *timer)

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/json_write.h"
 #include "base/map.h"
+#include "change/taint.h"
 #include "journal/list.h"
 
 extern const struct embed_file wake_prompts[];
@@ -65,12 +66,7 @@ static bool is_full(const struct observing *o)
 
 static void add_taint(struct observing *o, struct str taint)
 {
-    if (!taint.n || !first_time(o, "taint", taint))
-        return;
-    o->out->taint =
-        o->out->taint.n
-            ? str_from(arena_printf(o->arena, "%.*s,%.*s", STR_ARG(o->out->taint), STR_ARG(taint)))
-            : arena_str(o->arena, taint);
+    o->out->taint = taint_join(o->out->taint, taint, o->arena);
 }
 
 static int may_see(struct observing *o, const struct record *record, struct err *err)
@@ -95,6 +91,7 @@ static void show_record(struct observing *o, const struct record *record, struct
         return;
     }
     record_write(&w, record);
+    add_taint(o, record_taint(record, o->arena));
     if (o->out->shown == 1)
         buf_printf(&o->text, "\n%.*s\n", STR_ARG(words("changed")));
     buf_printf(&o->text, "- %s %.*s, by %.*s: ", record_type_name(record->type),
@@ -138,9 +135,6 @@ static int add_records(struct observing *o, struct json_object *payload, struct 
     if (!o->journal || !records || !json_object_is_type(records, json_type_array))
         return 0;
     o->out->names_records |= json_length(records) > 0;
-    /* What an agent wrote may hold what it had read. */
-    if (author.n && !str_is(author, "human"))
-        add_taint(o, STR("journal"));
     for (size_t i = 0; i < json_length(records); i++) {
         if (add_record(o, json_object_array_get_idx(records, i), author, err) < 0)
             return -1;
@@ -240,7 +234,7 @@ static int add_job(struct observing *o, const struct wake_job *job, struct err *
     add_missed(o, json_find(payload, "missed"));
     add_event(o, json_find(payload, "event"));
     add_files(o, json_find(payload, "files"));
-    add_taint(o, json_str(json_find(payload, "taint")));
+    add_taint(o, arena_str(o->arena, json_str(json_find(payload, "taint"))));
     return add_records(o, payload, err);
 }
 

@@ -389,7 +389,7 @@ static void on_look(struct loop_effect *effect)
         int r = read_feed(reader, &reader->feeds[i], &err);
 
         more |= r == 1;
-        if (r < 0) {
+        if (r < 0 && loop_is_healthy(reader->config.loop)) {
             LOG_WARN("wake", "batches could not be read; they are read again in a second",
                      LOG_TEXT("domain", reader->feeds[i].name), LOG_ERR(&err));
             arm(reader, RETRY_MS);

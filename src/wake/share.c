@@ -118,7 +118,7 @@ static void beat_due(struct loop_timer *timer)
         if (loop_unit_end(loop, r >= 0, r >= 0 ? &err : NULL) < 0)
             r = -1;
     }
-    if (r < 0)
+    if (r < 0 && loop_is_healthy(loop))
         LOG_WARN("wake", "this host's lease could not be renewed", LOG_ERR(&err));
     if (lost) {
         LOG_WARN("wake", "this host's lease was lost, others went on with its runs");

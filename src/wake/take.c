@@ -239,7 +239,8 @@ static void watch_next(struct waker *waker)
 
     waker->reached = 0; /* all that was due then is taken */
     if (claim_next(waker->config.agent_domain, waker_now(waker), &at, &err) < 0) {
-        LOG_ERROR("wake", "when the next wake is due could not be read", LOG_ERR(&err));
+        if (loop_is_healthy(waker->config.loop))
+            LOG_ERROR("wake", "when the next wake is due could not be read", LOG_ERR(&err));
         at = waker_now(waker) + WAKER_AGAIN_MS;
     }
     if (at)
@@ -267,9 +268,11 @@ void waker_take(struct waker *waker)
     r = take_in_unit(&round, &err);
     if (r == 0)
         r = fly_all(&round, &err);
-    if (r < 0 && err.code != ERR_LEASE_LOST)
+    if (r < 0 && err.code != ERR_LEASE_LOST && loop_is_healthy(waker->config.loop))
         LOG_WARN("wake", "wakes could not be taken, they stay", LOG_ERR(&err));
-    if (r < 0 || round.left)
+    if (r < 0 && !loop_is_healthy(waker->config.loop))
+        ; /* waker_look() comes when the store is healthy again */
+    else if (r < 0 || round.left)
         loop_timer_start(waker->config.loop, &waker->look, WAKER_AGAIN_MS);
     else if (r > 0 || round.moved)
         loop_timer_start(waker->config.loop, &waker->look, 0); /* there may be more */

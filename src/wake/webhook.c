@@ -11,6 +11,7 @@
 #include "base/json_put.h"
 #include "base/map.h"
 #include "base/utf8.h"
+#include "change/taint.h"
 #include "wake/match.h"
 #include "wake/skip.h"
 #include "wake/waker_int.h"
@@ -200,6 +201,7 @@ static void write_payload(const struct subscription *s, const struct webhook_cal
                           const char *event_id, struct buf *out)
 {
     struct json_writer w = JSON_WRITER(out);
+    AUTO_ARENA arena = ARENA_INIT;
 
     json_write_object_begin(&w);
     if (s->prompt.n) {
@@ -211,7 +213,7 @@ static void write_payload(const struct subscription *s, const struct webhook_cal
     json_put_i64(&w, "bytes", (int64_t)call->body.n);
     json_put_str(&w, "body", call->body);
     json_write_object_end(&w);
-    json_put_text(&w, "taint", "webhook");
+    json_put_str(&w, "taint", taint_source(TAINT_WEBHOOK, s->name, &arena));
     json_write_object_end(&w);
 }
 

@@ -526,8 +526,8 @@ def the_person_chooses_what_a_proposed_agent_reaches(box):
     waiting, stream = talk(daemon, thread, "terse", end=False)
     item = daemon.ask("GET", f"/inbox/{waiting['itemId']}")
     expect_eq(item["details"]["categories"], ["Sport"])
-    expect_in("- wakes: A workout is logged", item["preview"])
-    expect_in('- categories of the journal: ["Sport"]', item["preview"])
+    expect_in("wakes: A workout is logged\n", daemon.facts(item["id"]))
+    expect_in('reads in the journal: ["Sport"]\n', daemon.facts(item["id"]))
     # Sent back as the page does after an edit.
     daemon.decide(waiting["itemId"], "edit", input={**item["details"], "description": "Mine."})
     expect("⚠️" not in stream.end()["result"], "a warning that is not due")
@@ -539,7 +539,7 @@ def the_person_chooses_what_a_proposed_agent_reaches(box):
     for text in ("yes", "call it Second", "yes", "none"):
         talk(daemon, thread, text)
     waiting, stream = talk(daemon, thread, "terse", end=False)
-    expect_in("Second has no categories yet", daemon.ask("GET", f"/inbox/{waiting['itemId']}")["preview"])
+    expect_in("Second has no categories yet", daemon.facts(waiting["itemId"]))
     daemon.decide(waiting["itemId"])
     expect_in("dormouse agent set second --categories", stream.end()["result"])
     expect_eq(daemon.ask("GET", "/agents/second")["allowedCategoryIds"], [])

@@ -113,11 +113,12 @@ def an_approval_is_asked_inline_with_its_diff(box):
     chat = begin(box)
     chat.type("create a file notes.txt with the text hello\r")
     chat.wait("+hello")
-    chat.wait("[y]es")
+    chat.wait("Allow it?")
     expect(not os.path.exists(box.path("work/notes.txt")), "it acted before it was allowed to")
     chat.type("?\r")
-    chat.wait("do this once")
-    chat.type("y\r")
+    chat.wait("do exactly this, once")
+    chat.wait("Allow it?")
+    chat.type("yes\r")
     chat.wait("notes.txt")
     chat.prompt()
     with open(box.path("work/notes.txt")) as file:
@@ -128,21 +129,33 @@ def an_approval_is_asked_inline_with_its_diff(box):
 def a_no_is_told_with_its_reason(box):
     chat = begin(box)
     chat.type("create a file notes.txt with the text hello\r")
-    chat.wait("[y]es")
-    chat.type("n\r")
-    chat.wait("why")
-    chat.type("not today\r")
+    chat.wait("Allow it?")
+    chat.type("no, not today\r")
     chat.wait("not today")
     chat.prompt()
     expect(not os.path.exists(box.path("work/notes.txt")), "a no was not heeded")
 
 
 @test
+def what_was_typed_while_it_ran_decides_nothing(box):
+    chat = begin(box)
+    chat.type("create a file notes.txt with the text hello\ryes\ryes\r")
+    chat.wait("Allow it?")
+    chat.type("?\r")  # an answer to it: all that came before would have been taken first
+    chat.wait("do exactly this, once")
+    chat.wait("Allow it?")
+    expect([json.loads(line)["state"] for line in box.run("inbox", "--json")[0].splitlines()] == ["pending"], chat.seen)
+    expect(not os.path.exists(box.path("work/notes.txt")), "it was approved before it was shown")
+    chat.type("no\r")
+    chat.prompt()
+
+
+@test
 def ctrl_c_cancels_the_run_and_not_the_program(box):
     chat = begin(box)
     chat.type("run the command echo begun >> out.txt; sleep 600\r")
-    chat.wait("[y]es")
-    chat.type("y\r")
+    chat.wait("Allow it?")
+    chat.type("yes\r")
     eventually(lambda: words_of(box, "out.txt") == ["begun"], "the command has begun")
     chat.type("\x03")
     chat.wait("Cancelled.\r\n> ")
@@ -279,8 +292,8 @@ def an_editor_changes_what_is_done(box):
     os.chmod(editor, 0o755)
     chat = begin(box, env={"EDITOR": editor})
     chat.type("create a file notes.txt with the text hello\r")
-    chat.wait("[y]es")
-    chat.type("e\r")
+    chat.wait("Allow it?")
+    chat.type("edit\r")
     chat.prompt()
     expect(words_of(box, "notes.txt") == ["changed"], chat.seen)
 
@@ -290,13 +303,11 @@ def an_editor_that_changes_nothing_or_fails_asks_again(box):
     for editor, said in (("true", "Nothing was changed"), ("false", "nothing was decided")):
         chat = begin(box, env={"EDITOR": editor})
         chat.type("create a file notes.txt with the text hello\r")
-        chat.wait("[y]es")
-        chat.type("e\r")
+        chat.wait("Allow it?")
+        chat.type("edit\r")
         chat.wait(said)
-        chat.wait("[y]es")
-        chat.type("n\r")
-        chat.wait("why")
-        chat.type("\r")
+        chat.wait("Allow it?")
+        chat.type("no\r")
         chat.prompt()
     expect(not os.path.exists(box.path("work/notes.txt")), "it was written")
 
@@ -308,6 +319,12 @@ APPEND = '''
     reply: { calls: [{ name: bash, arguments: { command: "echo two >> out.txt" } }] }
   - expect: { user: twice, results: 2 }
     reply: { text: "finished" }
+  - expect: { user: again, results: 0 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo one >> out.txt" } }] }
+  - expect: { user: again, results: 1 }
+    reply: { calls: [{ name: bash, arguments: { command: "echo one >> out.txt" } }] }
+  - expect: { user: again, results: 2 }
+    reply: { text: "finished" }
   - expect: { user: same, results: 0 }
     reply: { calls: [{ name: bash, arguments: { command: "echo same >> out.txt" } }] }
   - expect: { user: same, results: 1 }
@@ -317,13 +334,13 @@ APPEND = '''
   - expect: { user: hold, results: 1 }
     reply: { text: "finished" }
 '''
-CHOICES = "[y]es [n]o"
+CHOICES = "yes, no, "
 
 
 @test
 def a_line_of_json_changes_what_is_done_on_pipes(box):
     box.script(APPEND)
-    out, _ = box.run("chat", stdin='same\ne\n{"command": \ne\n{"command": "echo other >> out.txt"}\n')
+    out, _ = box.run("chat", stdin='same\nedit\n{"command": \nedit\n{"command": "echo other >> out.txt"}\n')
     expect(words_of(box, "out.txt") == ["other"] and "finished" in out, out)
     expect(out.count(CHOICES) == 2, f"what is no JSON was not asked again: {out}")
 
@@ -331,7 +348,7 @@ def a_line_of_json_changes_what_is_done_on_pipes(box):
 @test
 def arguments_that_do_not_fit_are_asked_for_again(box):
     box.script(APPEND)
-    out, _ = box.run("chat", stdin='same\ne\n{"no": 1}\ny\n')
+    out, _ = box.run("chat", stdin='same\nedit\n{"no": 1}\nyes\n')
     expect(words_of(box, "out.txt") == ["same"] and out.count(CHOICES) == 2, out)
 
 
@@ -341,7 +358,7 @@ def a_sentence_decides_nothing_and_the_choices_are_explained(box):
     for said in ("are you sure? that looks wrong", "you should not", "really?", "run it elsewhere",
                  "always ask me first", "now what?", "not sure", "explain this"):
         out, _ = box.run("chat", stdin=f"same\n{said}\n", code=3)
-        expect("do this once" in out and out.count(CHOICES) == 2, f"{said!r}: {out}")
+        expect("do exactly this, once" in out and out.count(CHOICES) == 2, f"{said!r}: {out}")
     expect(words_of(box, "out.txt") == [], "it was run")
     expect(box.run("inbox", "--grants", "--json")[0] == "", "a grant was left")
     waiting = [json.loads(line)["state"] for line in box.run("inbox", "--json")[0].splitlines()]
@@ -358,19 +375,22 @@ def a_choice_may_be_spelled_out(box):
 @test
 def a_yes_for_the_run_is_asked_once(box):
     box.script(APPEND)
-    out, _ = box.run("chat", stdin="twice\nr\ntwice\nr\n")
-    expect(words_of(box, "out.txt") == ["one", "two"] * 2, out)
+    out, _ = box.run("chat", stdin="again\nrun\nagain\nrun\n")
+    expect(words_of(box, "out.txt") == ["one"] * 4, out)
     expect(out.count(CHOICES) == 2, f"once for each run: {out}")
+    out, _ = box.run("chat", stdin="twice\nrun\nyes\n")
+    expect(words_of(box, "out.txt") == ["one"] * 5 + ["two"], out)
+    expect(out.count(CHOICES) == 2, f"another command was not asked about: {out}")
 
 
 @test
 def a_yes_for_always_lasts_until_it_is_taken_back(box):
     box.script(APPEND)
-    out, _ = box.run("chat", stdin="same\n?\na\nsame\n")
-    expect(out.count(CHOICES) == 2 and "dormouse inbox --revoke" in out, out)  # again after ?
+    out, _ = box.run("chat", stdin="same\n?\nalways\nsame\n")
+    expect(out.count(CHOICES) == 2 and "dormouse inbox --grants" in out, out)  # again after ?
     grants, _ = box.run("inbox", "--grants", "--json")
     box.run("inbox", "--revoke", json.loads(grants.splitlines()[0])["id"])
-    out, _ = box.run("chat", stdin="same\ny\n")
+    out, _ = box.run("chat", stdin="same\nyes\n")
     expect(out.count(CHOICES) == 1, f"not asked again: {out}")
     expect(words_of(box, "out.txt") == ["same"] * 3, out)
 
@@ -378,8 +398,8 @@ def a_yes_for_always_lasts_until_it_is_taken_back(box):
 @test
 def a_run_that_is_resumed_asks_only_what_still_waits(box):
     box.script(APPEND)
-    box.run("chat", stdin="twice\ny\n", code=3)
-    out, _ = box.run("chat", "--continue", stdin="y\n")
+    box.run("chat", stdin="twice\nyes\n", code=3)
+    out, _ = box.run("chat", "--continue", stdin="yes\n")
     expect(out.count(CHOICES) == 1, f"asked about what was decided: {out}")
     expect(words_of(box, "out.txt") == ["one", "two"] and "finished" in out, out)
     expect(out.count("finished") == 1, f"told twice: {out}")
@@ -390,7 +410,7 @@ def an_item_is_shown_before_it_is_decided(box):
     box.script(APPEND)
     box.run("chat", stdin="same\n", code=3)
     item = json.loads(box.run("inbox", "--json")[0])["id"]
-    out, _ = box.run("chat", stdin=f"/inbox\n/inbox {item[:8]}\ny\n/inbox {item}\n/inbox a b\n")
+    out, _ = box.run("chat", stdin=f"/inbox\n/inbox {item[:8]}\nyes\n/inbox {item}\n/inbox a b\n")
     expect(out.index("echo same") < out.index(CHOICES), out)
     expect("It is approved already" in out and "! " in out, out)
 
@@ -401,18 +421,17 @@ def a_command_that_was_cut_off_is_not_simply_repeated(box):
     chat = begin(box)
     chat.type("hold\r")
     chat.wait(CHOICES)
-    chat.type("y\r")
+    chat.type("yes\r")
     eventually(lambda: words_of(box, "out.txt") == ["begun"], "the command has begun")
     kill(holder(box.data))
     chat.wait("went away")
     chat.prompt()
     chat.type("/resume\r")
     chat.wait("Do it again?")
-    chat.type("a\r")
-    chat.wait("cut off")
-    chat.type("n\r")
-    chat.wait("why")
-    chat.type("leave it\r")
+    chat.type("always\r")
+    chat.wait("do exactly this, once")
+    chat.wait("Do it again?")
+    chat.type("no, leave it\r")
     chat.wait("finished")
     expect(words_of(box, "out.txt") == ["begun"], chat.seen)
 
@@ -420,7 +439,7 @@ def a_command_that_was_cut_off_is_not_simply_repeated(box):
 @test
 def the_last_run_is_told_event_by_event(box):
     box.script(APPEND)
-    out, _ = box.run("chat", stdin="/trace\nsame\ny\n/trace\n")
+    out, _ = box.run("chat", stdin="/trace\nsame\nyes\n/trace\n")
     run = box.runs()[0]["runId"]
     told, _ = box.run("trace", run)
     expect("nothing has run yet" in out and told in out, f"{told} is not in: {out}")

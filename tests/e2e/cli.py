@@ -279,15 +279,15 @@ def a_bad_data_directory_is_refused_before_anything_starts(box):
 
 @test
 def config_mistakes_are_named_by_file_and_line(box):
-    path = box.config("agent:\n  name: Ada\nserver:\n  listn: x\nfeatures: { spawn: 3 }\n")
+    path = box.config("agent:\n  name: Ada\nserver:\n  listn: x\nsandbox: { enabled: 3 }\n")
     out, _ = box.run("config", "check", code=1)
     lines = out.splitlines()
     expect_eq(len(lines), 2)
     expect_in(f"{path}:4:3: no key `listn`; did you mean `listen`?", out)
-    expect_in(f"{path}:5:20: `features.spawn` must be", out)
+    expect_in(f"{path}:5:21: `sandbox.enabled` must be", out)
     answer = box.json("config", "check", code=1)
     expect_eq(answer["valid"], False)
-    expect_eq([(p["line"], p["column"]) for p in answer["problems"]], [(4, 3), (5, 20)])
+    expect_eq([(p["line"], p["column"]) for p in answer["problems"]], [(4, 3), (5, 21)])
     for words in (["serve", "--listen", "127.0.0.1:0"], ["config", "show"],
                   ["backup", box.path("b.tar")]):
         expect_in(f"{path}:4:3", box.error(*words)["message"])
@@ -300,11 +300,11 @@ def a_good_configuration_is_shown_with_its_origins(box):
     box.write("work/.dormouse/config.yaml", "sandbox: { limits: { timeout: 5s } }\n")
     expect_in("valid", box.run("config", "check")[0])
     expect_eq(box.json("config", "check"), {"valid": True, "problems": []})
-    answer = box.json("config", "show", env={"DORMOUSE_RULES_ROOT": "/rules"})
+    answer = box.json("config", "show", env={"DORMOUSE_SKILLS_ROOT": "/skills"})
     expect_eq(answer["values"]["agent.name"], "Ada")
     expect_eq(answer["origins"]["agent.name"], f"{box.data}/config.yaml:2")
     expect_in(".dormouse/config.yaml:1", answer["origins"]["sandbox.limits.timeout"])
-    expect_eq(answer["origins"]["rules.root"], "$DORMOUSE_RULES_ROOT")
+    expect_eq(answer["origins"]["skills.root"], "$DORMOUSE_SKILLS_ROOT")
     expect_eq(answer["origins"]["store.url"], "default")
     out, _ = box.run("config", "show")
     expect("xxxx" not in out + json.dumps(answer), "a secret was shown")
@@ -314,9 +314,10 @@ def a_good_configuration_is_shown_with_its_origins(box):
 @test
 def a_working_directory_can_not_loosen(box):
     box.write("work/.dormouse/config.yaml", "sandbox:\n  enabled: false\n")
-    expect_in("config.yaml:2:12: `sandbox.enabled` would loosen",
-              box.error("serve", "--listen", "127.0.0.1:0")["message"])
-    expect(not os.path.exists(box.data), "the data directory was created")
+    loosens = "config.yaml:2:12: `sandbox.enabled` would loosen"
+    expect_in(loosens, box.run("config", "check", code=1)[0])
+    expect_in(loosens, box.error("run", "hello")["message"])
+    expect_in(loosens, box.run("sandbox", "exec", "--", "true", code=125)[1])
 
 
 @test

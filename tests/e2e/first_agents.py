@@ -108,7 +108,7 @@ def a_workout_whose_time_is_taken_is_asked_about_and_not_dropped(box):
     ended(box, 1)
     box.run("journal", "workout", "add", "running", "--for", "15m", "--category", "Sport")
     item = asked(daemon, "ask_user")
-    expect_in('overlaps time that is logged already on "Running": nothing was logged', " ".join(box.run("inbox", item["id"])[0].split()))
+    expect_in('overlaps time that is logged already on "Running": nothing was logged', " ".join(box.run("inbox", item["id"])[0].replace("\n┊ ", "").split()))
     box.run("answer", item["id"], "Log it for the category")
     daemon.decide(asked(daemon, "create_retrospective_time_entry")["id"])
     expect_eq([wake["status"] for wake in ended(box, 2)], ["completed"] * 2)
@@ -511,7 +511,7 @@ def a_session_that_is_stopped_does_not_ring(box):
 def what_can_be_answered_is_shown_with_the_question(box):
     daemon = pomodoro(box)
     out, _ = box.run("run", "--agent", "pomodoro", "start a pomodoro", code=3)
-    expect_in("Which task is the session for?\n  1  Tax report\n  2  Tax letter\n", out)
+    expect_in("Which task is the session for?\n│ 1  Tax report\n│ 2  Tax letter\n", out)
     box.run("answer", daemon.ask("GET", "/inbox")["items"][0]["id"], "2")
     eventually(lambda: [t for t in daemon.ask("GET", "/agents/pomodoro/timers")["items"] if t["prompt"] == "Tax letter"], "the session has begun")
     daemon.stop()

@@ -64,6 +64,10 @@ class Box:
             thing.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 
+    def names(self):
+        """What lies in the box, but for the home's note of data directories."""
+        return sorted(set(os.listdir(self.dir)) - {".local"})
+
     def path(self, name):
         return os.path.join(self.dir, name)
 
@@ -216,6 +220,10 @@ class Daemon:
     def follow(self, key, after=0):
         return Stream(self, "GET", f"/api/v1/runs/{key}/events?after={after}")
 
+    def facts(self, item):
+        """What Dormouse says of an inbox item, as lines."""
+        return "".join(f"{fact['name']}: {fact['value']}\n" for fact in self.ask("GET", f"/inbox/{item}").get("facts", []))
+
     def decide(self, item, decision="approve", **more):
         return self.ask("POST", f"/inbox/{item}/decision", {"decision": decision, **more})
 
@@ -315,6 +323,45 @@ class Stream:
         self.connection.close()
 
 
+class WebSocket:
+    """A WebSocket that speaks whole texts."""
+
+    def __init__(self, daemon, path):
+        self.socket = socket.create_connection(("127.0.0.1", daemon.port), timeout=WAIT_S)
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\nUpgrade: websocket\r\n"
+                            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+                            f"Authorization: Bearer {daemon.token()}\r\n\r\n".encode())
+        self.file = self.socket.makefile("rb")
+        expect_in("101", self.file.readline().decode())
+        while self.file.readline() != b"\r\n":
+            pass
+
+    def say(self, text):
+        text = text.encode()
+        size = bytes([0x80 | len(text)]) if len(text) < 126 else \
+            b"\xfe" + len(text).to_bytes(2, "big") if len(text) < 65536 else b"\xff" + len(text).to_bytes(8, "big")
+        self.socket.sendall(b"\x81" + size + bytes(4) + text)  # a mask of zeros changes nothing
+
+    def hear(self):
+        """The next text; None when it was closed."""
+        while True:
+            head = self.file.read(2)
+            if len(head) < 2 or head[0] & 15 == 8:
+                return None
+            n = head[1] & 127
+            n = int.from_bytes(self.file.read(2 if n == 126 else 8), "big") if n > 125 else n
+            text = self.file.read(n)
+            if head[0] & 15 == 1:
+                return json.loads(text)
+            if head[0] & 15 == 9:
+                self.socket.sendall(b"\x8a" + bytes([0x80 | n]) + bytes(4) + text)
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
 class Refused(Exception):
     def __init__(self, status, error):
         super().__init__(f"{status} {error}")
@@ -356,8 +403,7 @@ class Postgres:
             self.user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
         self.tool("initdb", "-A", "trust", "-U", "dormouse", "--no-sync", "--locale=C", "-E",
                   "UTF8", "-D", f"{self.dir}/data")
-        self.tool("pg_ctl", "-D", f"{self.dir}/data", "-w", "-t", str(WAIT_S), "-l", f"{self.dir}/log",
-                  "-o", f"-k {self.dir} {self.OPTIONS}", "start")
+        self.up()
         self.url = f"postgresql://dormouse@/postgres?host={self.dir}"
 
     def tool(self, name, *words):
@@ -366,13 +412,20 @@ class Postgres:
                               stderr=subprocess.PIPE, text=True, timeout=2 * WAIT_S)
         expect(done.returncode == 0, f"{name}: {done.stderr}")
 
+    def up(self):
+        self.tool("pg_ctl", "-D", f"{self.dir}/data", "-w", "-t", str(WAIT_S), "-l", f"{self.dir}/log",
+                  "-o", f"-k {self.dir} {self.OPTIONS}", "start")
+
+    def down(self):
+        self.tool("pg_ctl", "-D", f"{self.dir}/data", "-m", "immediate", "-w", "stop")
+
     def ask(self, sql):
         return subprocess.run([f"{self.bin}/psql", "-AtX", "-c", sql, self.url], text=True,
                               check=True, capture_output=True, timeout=WAIT_S).stdout.strip()
 
     def close(self):
         try:
-            self.tool("pg_ctl", "-D", f"{self.dir}/data", "-m", "immediate", "-w", "stop")
+            self.down()
         finally:
             shutil.rmtree(self.dir, ignore_errors=True)
 

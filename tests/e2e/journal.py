@@ -638,6 +638,26 @@ def tasks_are_kept_at_the_terminal(box):
 
 
 @test
+def a_list_that_is_cut_says_so(box):
+    """With one page, with several, and with a list that has no --limit."""
+    daemon = box.serve()
+    for i in range(3):
+        daemon.ask("POST", "/journal/tasks", {"title": f"Task {i}"}, status=201)
+    for limit, cut in (("1", True), ("2", True), ("3", False), ("600", False)):
+        listed = box.run("journal", "task", "list", "--limit", limit)[0]
+        expect_eq(("... and more; --limit N shows them" in listed, listed.count("Task ")), (cut, min(int(limit), 3)))
+    for i in range(500):
+        daemon.ask("POST", "/journal/entries", {"kind": "note", "body": f"Note {i}"}, status=201)
+    expect("and more" not in box.run("journal", "note", "list")[0], "500 notes are all there are")
+    daemon.ask("POST", "/journal/entries", {"kind": "note", "body": "One too many"}, status=201)
+    listed = box.run("journal", "note", "list")[0]
+    expect_in("... and more; `dormouse journal export` has all of them", listed)
+    expect_in("One too many", listed)
+    expect("Note 0\n" not in listed, "the oldest is left out")
+    daemon.stop()
+
+
+@test
 def an_entry_is_shown_with_what_it_holds(box):
     def shown(*words):
         entry = box.json("journal", *words)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Power cuts, full disks and killed processes in the middle of a run: it goes on, and nothing is
 done twice."""
+import json
 import os
 import signal
 import subprocess
@@ -150,7 +151,7 @@ def power_cuts_at_any_moment_double_nothing(box):
 
 @test
 def a_killed_hand_is_a_failed_call_and_the_run_goes_on(box):
-    for victim in ("bwrap", "hand serve"):
+    for victim in ("bwrap", " serve"):  # the wall, and the hand behind it
         box.script(APPEND)
         if os.path.exists(box.path("work/out.txt")):
             os.remove(box.path("work/out.txt"))
@@ -190,41 +191,74 @@ def sigterm_in_a_command_ends_within_seconds(box):
 # ---- the store ----
 
 
-@test
-def a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(box):
-    disk = SmallDisk(box, "6m")
-    box.data = os.path.join(disk.path, "data")
-    box.env["DORMOUSE_DATA"] = box.data
-    os.mkdir(box.data, 0o700)
-    with open(os.path.join(box.data, "script.yaml"), "w") as file:
-        file.write("match: state\nsteps:\n" + APPEND)
-    with open(os.path.join(box.data, "config.yaml"), "w") as file:
-        file.write("agent: { model: rehearsal }\nmodels:\n"
-                   "  - { id: rehearsal, provider: script, script: script.yaml }\n")
-    daemon = box.serve()
-    stream = daemon.start("append", cwd=box.work)
-    item = stream.until("waiting")["itemId"]
-    filler = os.path.join(disk.path, "filler")
-    with open(filler, "wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-        except OSError:
-            pass
+class FullDisk:
+    """A daemon on a small disk, with a run that waits for a person, and then no room for more."""
 
-    def refused():
+    def __init__(self, box):
+        disk = SmallDisk(box, "6m")
+        box.data = os.path.join(disk.path, "data")
+        box.env["DORMOUSE_DATA"] = box.data
+        os.mkdir(box.data, 0o700)
+        with open(os.path.join(box.data, "script.yaml"), "w") as file:
+            file.write("match: state\nsteps:\n" + APPEND)
+        with open(os.path.join(box.data, "config.yaml"), "w") as file:
+            file.write("agent: { model: rehearsal }\nmodels:\n"
+                       "  - { id: rehearsal, provider: script, script: script.yaml }\n")
+        self.box = box
+        self.daemon = box.serve()
+        self.stream = self.daemon.start("append", cwd=box.work)
+        self.item = self.stream.until("waiting")["itemId"]
+        self.filler = os.path.join(disk.path, "filler")
+        with open(self.filler, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"x" * 4096)
+            except OSError:
+                pass
+        why = eventually(self.refused, "a write is refused")
+        expect_eq((why.status, why.error["code"]), (503, "storage_failed"))
+        status, body = self.daemon.get("/healthz")
+        expect_eq((status, json.loads(body)["domains"]["agent"]), (503, "read_only"))
+        expect_eq(lines(box), [])
+
+    def refused(self):
         """Rows that fit into the pages there are may still be written."""
         try:
-            Stream(daemon, "POST", "/run", {"prompt": "append " + "x" * 20000, "cwd": box.work}).close()
+            Stream(self.daemon, "POST", "/run",
+                   {"prompt": "append " + "x" * 20000, "cwd": self.box.work}).close()
         except Refused as why:
             return why
         return None
 
-    why = eventually(refused, "a write is refused")
-    expect_eq((why.status, why.error["code"]), (503, "storage_failed"))
-    expect_eq(daemon.get("/healthz")[0], 503)
-    expect_eq(lines(box), [])
-    os.remove(filler)
+    def free(self):
+        os.remove(self.filler)
+
+
+@test
+def a_full_disk_is_said_once_and_left_by_itself(box):
+    full = FullDisk(box)
+    daemon = full.daemon
+    error = daemon.ask("POST", f"/inbox/{full.item}/decision", {"decision": "approve"}, 503)
+    expect_eq(error["error"]["code"], "storage_failed")
+    full.free()
+    eventually(lambda: daemon.get("/healthz")[0] == 200, "the daemon writes again")
+    daemon.decide(full.item)
+    expect_eq(daemon.follow(full.stream.key).end()["result"], "appended")
+    expect_eq(lines(box), ["line"])
+    box.check_runs()
+    _, err = daemon.stop()
+    said = [line for line in map(json.loads, err.splitlines()) if line["level"] in ("warn", "error")
+            and line["component"] != "serve"]  # which says that the daemon is root
+    expect_eq([(line["component"], line.get("domain")) for line in said], [("store", "agent")])
+    expect_eq(err.count("takes writes again"), 1)
+    box.replays = False  # the disk goes before the box does
+
+
+@test
+def a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(box):
+    full = FullDisk(box)
+    daemon, stream, item = full.daemon, full.stream, full.item
+    full.free()
     daemon.kill()
     daemon = box.serve()
     expect_eq(daemon.get("/healthz")[0], 200)

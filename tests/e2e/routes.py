@@ -7,9 +7,8 @@ usage: tests/e2e/routes.py DORMOUSE [PART-OF-A-NAME]
 import http.client
 import json
 import re
-import socket
 
-from harness import LONG, WAIT_S, Postgres, expect, expect_eq, expect_in, main, test
+from harness import LONG, WAIT_S, Postgres, WebSocket, expect, expect_eq, expect_in, main, test
 
 NOBODY = "019a0000-0000-7000-8000-000000000000"
 # Statuses that may_refuse() in openapi.c answers for: they are named, or never come.
@@ -292,43 +291,6 @@ def on_postgres(box):
     box.env["DORMOUSE_STORE_URL"] = postgres.url
 
 
-class Socket:
-    """A WebSocket that speaks whole texts."""
-
-    def __init__(self, daemon, path):
-        self.socket = socket.create_connection(("127.0.0.1", daemon.port), timeout=WAIT_S)
-        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\nUpgrade: websocket\r\n"
-                            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                            "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
-                            f"Authorization: Bearer {daemon.token()}\r\n\r\n".encode())
-        self.file = self.socket.makefile("rb")
-        expect_in("101", self.file.readline().decode())
-        while self.file.readline() != b"\r\n":
-            pass
-
-    def say(self, text):
-        text = text.encode()
-        size = bytes([0x80 | len(text)]) if len(text) < 126 else \
-            b"\xfe" + len(text).to_bytes(2, "big") if len(text) < 65536 else b"\xff" + len(text).to_bytes(8, "big")
-        self.socket.sendall(b"\x81" + size + bytes(4) + text)  # a mask of zeros changes nothing
-
-    def hear(self):
-        """The next text; None when it was closed."""
-        while True:
-            head = self.file.read(2)
-            if len(head) < 2 or head[0] & 15 == 8:
-                return None
-            n = head[1] & 127
-            n = int.from_bytes(self.file.read(2 if n == 126 else 8), "big") if n > 125 else n
-            text = self.file.read(n)
-            if head[0] & 15 == 1:
-                return json.loads(text)
-
-    def close(self):
-        self.file.close()
-        self.socket.close()
-
-
 MESSAGES = {
     "message": {"content": "hello"},
     "approval_response": {"gateId": NOBODY, "decision": "approve"},
@@ -351,7 +313,7 @@ def no_socket_is_led_astray_by_what_is_said(box):
     world = World(box)
     said = 0
     for kind, body in MESSAGES.items():
-        speaker = Socket(world.daemon, f"/api/v1/agents/{world.agent}/ws?thread={kind}")
+        speaker = WebSocket(world.daemon, f"/api/v1/agents/{world.agent}/ws?thread={kind}")
         box.closing.append(speaker)
         for text in BODIES[1:]:
             speaker.say(text)
@@ -386,6 +348,28 @@ def every_route_asks_for_the_token(box):
             status, _ = asker.ask(method, route, world.path(route), body, token is not None)
             if status != 401:
                 asker.note(method, route, f"{status} without the token", route)
+    asker.told()
+
+
+@test
+def every_route_keeps_pages_of_other_sites_out(box):
+    """With the token from a foreign page; with the cookie and no page, where something is done or a WebSocket opened."""
+    world = World(box)
+    asker = Asker(world.daemon)
+    link = world.daemon.ask("POST", "/login-codes", status=201)["url"]
+    _, _, _, headers = asker.send("GET", link[link.index("/login"):], None, {})
+    cookie = {"Cookie": headers["Set-Cookie"].split(";")[0]}
+    foreign = {"Authorization": f"Bearer {asker.token}", "Origin": "http://evil.example"}
+    tried = 0
+    for route, method, operation, body in ways(world):
+        acts = method != "GET" or "101" in operation["responses"]
+        for headers in (foreign, cookie) if acts else (foreign,):
+            status, _, text, _ = asker.send(method, world.path(route), body, headers)
+            tried += 1
+            if status != 403 or b"network_denied" not in text:
+                asker.note(method, route, f"{status} with {sorted(headers)}", route)
+    expect(tried > 200, f"only {tried} were tried")
+    expect_eq(asker.send("GET", "/api/v1/agents", None, cookie)[0], 200)
     asker.told()
 
 

@@ -33,7 +33,7 @@ steps:
   - expect: { user: "append twice", results: 0 }
     reply: { calls: [ { name: bash, arguments: { command: "echo one >> twice.txt" } } ] }
   - expect: { user: "append twice", results: 1 }
-    reply: { calls: [ { name: bash, arguments: { command: "echo two >> twice.txt" } } ] }
+    reply: { calls: [ { name: bash, arguments: { command: "echo one >> twice.txt" } } ] }
   - expect: { user: "append", results: 0 }
     reply: { text: "I will.", calls: [ { name: bash, arguments: { command: "echo line >> append.txt" } } ] }
   - expect: { user: "sleep", results: 0 }
@@ -510,7 +510,7 @@ test("a decision that can't be is refused, and the item waits on", async () => {
   assert.equal((await get("/inbox?state=lost")).status, 400);
 });
 
-test("approved for the run, the next call is not asked about; for the next run it is", async () => {
+test("approved for the run, the same call is not asked about again; for the next run it is", async () => {
   rmSync(file("twice.txt"), { force: true });
   let asked = 0;
   const on = async (event) => {
@@ -521,7 +521,7 @@ test("approved for the run, the next call is not asked about; for the next run i
   };
   await run({ prompt: "append twice" }, on);
   assert.equal(asked, 1);
-  assert.equal(content("twice.txt"), "one\ntwo\n");
+  assert.equal(content("twice.txt"), "one\none\n");
   await run({ prompt: "append twice" }, on);
   assert.equal(asked, 2);
 });
@@ -752,7 +752,7 @@ test("ws: scopes reach further than one call", async () => {
   client.say({ type: "approval_response", gateId, decision: "approve", scope: "run" });
   await client.next("done");
   assert.equal(client.recorded().filter((event) => event.type === "approval_gate").length, 1);
-  assert.equal(content("twice.txt"), "one\ntwo\n");
+  assert.equal(content("twice.txt"), "one\none\n");
   await client.close();
 });
 

@@ -6,11 +6,13 @@ import os
 import pty
 import select
 import socket
+import sqlite3
 import subprocess
 import time
 
 from harness import (BINARY, WAIT_S, Skip, eventually, expect, expect_eq, expect_in, holder, is_dead, kill,
-                     main, test)
+                     kill_holder, main, test)
+from model_server import ModelServer
 
 LIST = "what is in this folder?"
 
@@ -199,10 +201,33 @@ def wiggum_needs_no_approval_in_the_sandbox(box):
 
 
 @test
+def what_can_not_be_done_is_told_to_the_model(box):
+    """Nobody is asked about an edit of text that is not there, nor about a write outside the walls."""
+    box.write("work/a.txt", "one\n")
+    for name, arguments, part in (
+        ("edit_file", '{ path: a.txt, old: two, new: three }', "a.txt"),
+        ("write_file", '{ path: /usr/nowhere.txt, content: x }', "/usr"),
+    ):
+        box.script("  - expect: { results: 0 }\n"
+                   "    reply: { calls: [{ name: read_file, arguments: { path: a.txt } }] }\n"
+                   "  - expect: { results: 1 }\n"
+                   f"    reply: {{ calls: [{{ name: {name}, arguments: {arguments} }}] }}\n"
+                   "  - expect: { results: 2 }\n    reply: { text: '${result}' }\n")
+        kill_holder(box.data)
+        events = lines(box.run("run", "go", "--json")[0])
+        if "sandbox_unavailable" in str(events):
+            raise Skip(str(events))
+        expect("approval_gate" not in [event["type"] for event in events], events)
+        expect_eq(events[-1]["stopReason"], "end_turn")
+        expect_in(part, events[-1]["result"])
+        expect_in("Nothing waits", box.run("inbox")[0])
+
+
+@test
 def without_a_terminal_it_ends_with_three_and_says_how_to_decide(box):
     out, _ = box.run("run", bash("echo hello > made.txt"), code=3)
     expect_in("echo hello > made.txt", out)
-    expect_in("in the sandbox", out)
+    expect_in("  sandbox       on\n", out)
     item = lines(box.run("inbox", "--json")[0])[0]
     expect_in(f"dormouse approve {item['id'][:8]}", out)
     expect(not os.path.exists(f"{box.work}/made.txt"), "it acted before it was allowed")
@@ -270,6 +295,56 @@ def a_grant_covers_the_next_call_until_it_is_revoked(box):
 
 
 @test
+def a_grant_holds_in_its_directory_only(box):
+    """`cd` moves where a command runs: what was allowed elsewhere asks again."""
+    os.makedirs(os.path.join(box.work, "sub"))
+    made = "{ name: bash, arguments: { command: 'echo x >> made.txt' } }"
+    moves = "{ name: bash, arguments: { command: 'cd sub' } }"
+    box.script("  - expect: { user: once, results: 0 }\n"
+               f"    reply: {{ calls: [{made}] }}\n"
+               "  - expect: { user: moved, results: 0 }\n"
+               f"    reply: {{ calls: [{moves}] }}\n"
+               "  - expect: { user: moved, results: 1 }\n"
+               f"    reply: {{ calls: [{made}] }}\n"
+               "  - expect: { user: together, results: 0 }\n"
+               f"    reply: {{ calls: [{moves}, {made}] }}\n"
+               "  - expect: { user: together, results: 2 }\n    reply: { text: '${result}' }\n"
+               "  - reply: { text: done }\n")
+    run, item = waiting(box, "once")
+    shown = lines(box.run("inbox", "--json")[0])[0]
+    expect_eq([choice["scope"] for choice in shown["choices"]], ["once", "run", "always"])
+    expect_in(f"in {box.work}, inside the walls as they are now", shown["choices"][2]["covers"])
+    expect_in("From now on, for this agent: bash", " ".join(box.run("inbox", item)[0].split()))
+    box.run("approve", item, "--always")
+    until("the run is done", lambda: run_status(box, run) == "done")
+    box.run("run", "once")
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "x\nx\n")
+    # After the call that moves has come back, and in the same answer with it.
+    run, item = waiting(box, "moved")
+    box.run("approve", item, "--always")
+    until("it asks again", lambda: any(i["runId"] == run for i in lines(box.run("inbox", "--json")[0])))
+    box.run("reject", lines(box.run("inbox", "--json")[0])[0]["id"])
+    expect_in("no longer covers it", box.run("run", "together")[0])
+    expect(not os.path.exists(f"{box.work}/sub/made.txt"), "it ran where nobody allowed it")
+
+
+@test
+def for_this_run_is_not_for_every_command(box):
+    box.script("  - expect: { results: 0 }\n"
+               "    reply: { calls: [{ name: bash, arguments: { command: ls } }] }\n"
+               "  - expect: { results: 1 }\n"
+               "    reply: { calls: [{ name: bash, arguments: { command: 'touch made.txt' } }] }\n"
+               "  - reply: { text: done }\n")
+    run, item = waiting(box, "go")
+    box.run("approve", item, "--run")
+    until("it asks about the other command", lambda: lines(box.run("inbox", "--json")[0]))
+    grant = lines(box.run("inbox", "--grants", "--json")[0])[0]
+    expect_in('exactly {"command":"ls"}', grant["covers"])
+    expect(not os.path.exists(f"{box.work}/made.txt"), "it acted")
+
+
+@test
 def ids_that_are_none_are_refused(box):
     for words in (["approve"], ["reject"], ["inbox"]):
         for name in ("zzzz", "a/../../x", "?state=all", "x y\r\nz"):
@@ -293,10 +368,10 @@ def a_question_is_read_and_answered_from_the_inbox(box):
     item = lines(box.run("inbox", "--json")[0])[0]["id"]
     listed = box.run("inbox")[0]
     expect_in("Which colour? The fence is long and has", listed)
-    expect_in(" …\n  1  red\n  2  blue\n", listed)
+    expect_in("\n│ 1  red\n│ 2  blue\n", listed)
     shown = box.run("inbox", item[:8])[0]
-    expect_in("\n  Which colour?\n  The fence is long and has two sides", shown)
-    expect_in(f"two sides.\n  1  red\n  2  blue\n\nWaiting for you:  dormouse answer {item[:8]} TEXT\n", shown)
+    expect_in("\n│ Which colour?\n│ The fence is long and has two sides", shown)
+    expect_in(f"\n│ 1  red\n│ 2  blue\n\nWaiting for you:  dormouse answer {item[:8]} TEXT\n", shown)
     expect_in("? Which colour?", box.run("chat", stdin=f"/inbox {item}\n")[0])
     box.run("answer", item[:8], "blue")
     expect_in("answer    blue\n", box.run("inbox", item[:8])[0])
@@ -328,9 +403,9 @@ def the_person_at_the_terminal_is_asked(box):
     terminal = Terminal(box, "run", bash("echo hello > made.txt"))
     terminal.wait("Allow it?")
     terminal.type("what?\n")
-    at = terminal.wait("cancel the run")
+    at = terminal.wait("cancels the run")
     terminal.wait("Allow it?", at)
-    terminal.type("a\n")
+    terminal.type("yes\n")
     text = terminal.end(0)
     expect("dormouse approve" not in text, text)
     expect(os.path.exists(f"{box.work}/made.txt"), text)
@@ -340,7 +415,7 @@ def the_person_at_the_terminal_is_asked(box):
 def the_person_may_say_no_and_why(box):
     terminal = Terminal(box, "run", bash("echo hello > made.txt"))
     terminal.wait("Allow it?")
-    terminal.type("r because of the cat\n")
+    terminal.type("no, because of the cat\n")
     expect_in("because of the cat", terminal.end(0).split("Allow it?")[1])
     expect(not os.path.exists(f"{box.work}/made.txt"), "it acted anyway")
 
@@ -349,16 +424,66 @@ def the_person_may_say_no_and_why(box):
 def a_sentence_at_the_terminal_is_no_yes(box):
     terminal = Terminal(box, "run", bash("echo hello > made.txt"))
     at = terminal.wait("Allow it?")
-    for said in ("always ask me first", "a bad idea", "run it elsewhere", "yes but not here", "edit it"):
+    for said in ("always ask me first", "a bad idea", "run it elsewhere", "yes but not here", "edit it", "a", "y", "r"):
         terminal.type(f"{said}\n")
-        at = terminal.wait("cancel the run", at)
+        at = terminal.wait("cancels the run", at)
         at = terminal.wait("Allow it?", at)
-    terminal.type("No, not here\n")
-    terminal.wait("cancel the run", at)
     terminal.type("NO not here\n")
     expect_in("not here", terminal.end(0))
     expect(not os.path.exists(f"{box.work}/made.txt"), "it acted anyway")
     expect_eq(box.run("inbox", "--grants", "--json")[0], "")
+
+
+@test
+def what_was_typed_before_the_question_decides_nothing(box):
+    terminal = Terminal(box, "run", bash("echo hello > made.txt"))
+    terminal.type("yes\nalways\nrun\n")
+    at = terminal.wait("Allow it?")
+    terminal.type("what?\n")  # an answer to it: all that came before would have been taken first
+    at = terminal.wait("cancels the run", at)
+    terminal.wait("Allow it?", at)
+    expect_eq([i["state"] for i in lines(box.run("inbox", "--json")[0])], ["pending"])
+    terminal.type("no\nyes\n")
+    terminal.end(0)
+    expect(not os.path.exists(f"{box.work}/made.txt"), "it acted anyway")
+
+
+@test
+def a_long_command_is_paged_and_not_approved_before_its_end(box):
+    command = "\n".join(f"echo {i}" for i in range(60)) + "\necho hello > made.txt"
+    box.script(f"""
+  - expect: {{ user: long, results: 0 }}
+    reply: {{ calls: [{{ name: bash, arguments: {{ command: {json.dumps(command)} }} }}] }}
+  - reply: {{ text: "done" }}
+""")
+    terminal = Terminal(box, "run", "long")
+    at = terminal.wait("Enter shows more")
+    expect_in("  directory     " + box.work, terminal.text)
+    expect_in("  ends after    30 s", terminal.text)
+    expect("made.txt" not in terminal.text, terminal.text)
+    for word in ("yes", "always"):
+        terminal.type(f"{word}\n")
+        at = terminal.wait("Enter shows more", at)
+    expect_eq([i["state"] for i in lines(box.run("inbox", "--json")[0])], ["pending"])
+    while "Allow it?" not in terminal.text:
+        terminal.type("\n")
+        terminal.wait(": ", at)
+        at = len(terminal.text)
+    expect_in("│ echo hello > made.txt", terminal.text)
+    terminal.type("yes\n")
+    terminal.end(0)
+    expect(os.path.exists(f"{box.work}/made.txt"), terminal.text)
+
+
+@test
+def approve_on_a_terminal_shows_the_item_and_asks(box):
+    run, item = waiting(box)
+    terminal = Terminal(box, "approve", item[:8])
+    terminal.wait("Allow it?")
+    expect_in("│ echo hello > made.txt", terminal.text)
+    terminal.type("yes\n")
+    expect_in("Approved", terminal.end(0))
+    until("the run is done", lambda: run_status(box, run) == "done")
 
 
 @test
@@ -367,7 +492,7 @@ def the_person_may_edit(box):
     terminal = Terminal(box, "run", bash("echo hello > made.txt"),
                         env={"EDITOR": f"sh {editor}"})
     terminal.wait("Allow it?")
-    terminal.type("e\n")
+    terminal.type("edit\n")
     terminal.end(0)
     with open(os.path.join(box.work, "made.txt")) as file:
         expect_eq(file.read(), "edited\n")
@@ -407,7 +532,7 @@ def ctrl_c_ends_a_command_under_way(box):
     line = f"sleep\0{name}\0".encode()
     terminal = Terminal(box, "run", bash(f"sleep {name}"))
     terminal.wait("Allow it?")
-    terminal.type("a\n")
+    terminal.type("yes\n")
     until("it runs", lambda: [p for p in os.listdir("/proc") if p.isdigit() and is_command(p, line)])
     terminal.type("\x03")
     terminal.end(1)
@@ -435,8 +560,8 @@ def behind_the_wall_it_shows_and_asks(box):
         status = file.read()
     expect_in("NoNewPrivs:\t1", status)
     expect_in("Seccomp:\t2", status)
-    expect("[e]dit" not in terminal.text, terminal.text)
-    terminal.type("a\n")
+    expect("yes, no, run" in terminal.text, terminal.text)  # no editor behind the wall
+    terminal.type("yes\n")
     terminal.end(0)
     expect(os.path.exists(f"{box.work}/made.txt"), terminal.text)
 
@@ -511,7 +636,7 @@ def a_front_end_finds_its_run_again(box):
     pid = keeper_pid(box)
     kill(pid)
     until("there is another keeper", lambda: keeper_pid(box) not in (None, pid))
-    terminal.type("a\n")
+    terminal.type("yes\n")
     terminal.end(0)
     with open(os.path.join(box.work, "made.txt")) as file:
         expect_eq(file.read(), "hello\n")
@@ -521,12 +646,12 @@ def a_front_end_finds_its_run_again(box):
 def an_effect_cut_off_by_a_crash_is_asked_about(box):
     terminal = Terminal(box, "run", bash("echo begun >> made.txt; sleep 60"))
     at = terminal.wait("Allow it?")
-    terminal.type("a\n")
+    terminal.type("yes\n")
     made = os.path.join(box.work, "made.txt")
     until("it has begun", lambda: os.path.exists(made) and os.path.getsize(made) > 0)
     kill(keeper_pid(box))
     terminal.wait("Do it again?", at)
-    terminal.type("n\n")
+    terminal.type("no\n")
     terminal.end(0)
     with open(os.path.join(box.work, "made.txt")) as file:
         expect_eq(file.read(), "begun\n")
@@ -757,6 +882,74 @@ def the_end_of_input_leaves_what_waits(box):
 @test
 def an_empty_session_is_done(box):
     expect_eq(stdio(box), [])
+
+
+# ---- what is told of a run afterwards ----
+
+
+UNSEALED = {
+    "n": "the log is found by it",
+    "hand_state": "of a process that is gone", "hand_pid": "the same", "hand_stamp": "the same",
+    "host_n": "who may go on with a run that is open", "fence": "the same",
+    "updated_at": "nobody reads it of a run that has ended",
+}
+
+
+@test
+def every_column_of_a_finished_run_is_sealed(box):
+    box.run("run", LIST)
+    run = box.runs()[0]["runId"]
+    until("nobody has the directory", lambda: is_dead(holder(box.data)))
+    db = sqlite3.connect(f"{box.data}/agent.sqlite", isolation_level=None)
+    box.run("replay", "--check", run)
+    columns = {row[1]: row[2] for row in db.execute("pragma table_info(runs)")}
+    expect(set(UNSEALED) <= set(columns), "a column that is not there need not be exempt")
+    unseen = []
+    for column, kind in columns.items():
+        before, = db.execute(f"select {column} from runs").fetchone()
+        changed = {"INTEGER": (before or 0) + 1 if kind == "INTEGER" else 0, "REAL": 0.5,
+                   "BLOB": b"x" * 32}.get(kind, "wiggum" if column == "mode" else "cancelled")
+        if column in UNSEALED:
+            continue
+        db.execute(f"update runs set {column} = ?", (changed,))
+        done = subprocess.run([BINARY, "replay", "--check", run], env=box.env, cwd=box.work, text=True,
+                              capture_output=True, timeout=WAIT_S)
+        if done.returncode == 0:
+            unseen.append(column)
+        db.execute(f"update runs set {column} = ?", (before,))
+    expect_eq(unseen, [])
+    db.execute("update runs set stop_reason = 'error', status = 'failed'")
+    expect_in("stop_reason", box.error("replay", "--check", run)["message"])
+    db.execute("update runs set stop_reason = 'end_turn', status = 'done'")
+    box.run("replay", "--check", run)
+    db.close()
+
+
+@test
+def a_trajectory_says_what_was_refused_and_how_commands_ended(box):
+    def model(reply):
+        if reply.is_check():
+            reply.check(True)
+        elif reply.results():
+            reply.text("done")
+        elif reply.prompt() == "remember":
+            reply.call("write_memory", {"path": "knowledge/a.md", "content": "x", "reason": "y"})
+        else:
+            reply.call("bash", {"command": "exit 3"}, {"command": "true"})
+
+    ModelServer(box, model)
+    box.run("run", "remember", "--mode", "wiggum", code=3)
+    box.run("reject", lines(box.run("inbox", "--json")[0])[0]["id"])
+    until("it is done", lambda: box.runs()[0]["status"] == "done")
+    box.run("run", "command", "--mode", "wiggum")
+    told = {one["prompt"]: one for one in lines(box.run("trajectories", "export")[0])}
+    refused, command = told["remember"], told["command"]
+    expect_eq((refused["outcome"], refused["reward"]), ("failure", 0))
+    expect_eq([step["status"] for step in refused["steps"]], ["refused"])
+    expect("exit_code" not in refused["steps"][0], refused)
+    expect_eq((command["outcome"], command["reward"]), ("success", 1))
+    expect_eq(sorted((step["status"], step["exit_code"]) for step in command["steps"]),
+              [("completed", 0), ("failed", 3)])
 
 
 main()

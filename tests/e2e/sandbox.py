@@ -5,10 +5,14 @@ import http.server
 import json
 import os
 import pty
+import pwd
+import shlex
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -174,10 +178,23 @@ def domains_of_the_configuration_may_name_a_port(box):
 
 
 @test
-def what_a_command_makes_of_settings_is_set_aside(box):
-    _, err = sandbox(box, "--", "mkdir", ".dormouse", code=125)
-    expect_in("dormouse: settings: ", err)
-    expect_eq(os.listdir(box.work), [".dormouse.set-aside-1"])
+def what_tools_outside_obey_can_not_be_made(box):
+    for name in (".dormouse", ".envrc", ".bashrc"):
+        _, err = sandbox(box, "--", "mkdir", name, code=1)
+        expect_in(f"dormouse: settings: {name} by mkdir refused", err)
+    expect_eq(os.listdir(box.work), [])
+    _, err = sandbox(box, "--", "sh", "-c", "mkdir deep; echo x > deep/.envrc", code=125)
+    expect_in("deep/.envrc was made", err)
+    expect_eq(os.listdir(os.path.join(box.work, "deep")), [".envrc.set-aside-1"])
+
+
+@test
+def the_home_as_writable_place_needs_a_word(box):
+    home = box.env["HOME"]
+    for place in ("/", home, os.path.dirname(home)):
+        _, err = sandbox(box, "--allow-write", place, "--", "true", code=125)
+        expect_in("--allow-home", err)
+    sandbox(box, "--allow-home", "--allow-write", home, "--", "true")
 
 
 def naughty_agent(started):
@@ -214,7 +231,7 @@ def what_a_run_was_refused_is_in_its_trace_and_the_daemon_ends_with_a_hand_alive
     daemon = box.serve(env={"DORMOUSE_SANDBOX_SECURITY_ALLOWEDDOMAINS": "good.example"})
     stream = daemon.start("try things", mode="wiggum", cwd=box.work)
     expect_in("403", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
-    expect_in("set-aside", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+    expect_in("not permitted", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
     eventually(lambda: os.path.exists(started), "the last command has begun")
     expect(running(started), "no command runs")
     _, err = daemon.stop()
@@ -222,7 +239,167 @@ def what_a_run_was_refused_is_in_its_trace_and_the_daemon_ends_with_a_hand_alive
     eventually(lambda: not running(started), "the command has ended")
     out, _ = box.run("trace", box.runs()[0]["runId"])
     expect_in("evil.example:443", out)
-    expect_in(".dormouse.set-aside-1", out)
+    expect_in(".dormouse by mkdir refused", out)
+
+
+def writing_agent(commands):
+    """Runs the commands, one a turn; then it is done."""
+    def answer(reply):
+        if reply.is_check():
+            reply.check(done=reply.results() >= len(commands))
+        elif reply.results() < len(commands):
+            reply.call("bash", {"command": commands[reply.results()]})
+        else:
+            reply.text("done")
+    return answer
+
+
+@test
+def a_folder_s_config_holds_for_every_run_there(box):
+    """The daemon was started elsewhere, before the file was there."""
+    sandbox(box, "--", "true")
+    ModelServer(box, writing_agent(["mkdir -p out; echo x > made; echo x > out/made; true"]))
+    os.makedirs(box.path("work/p/sub/out"))
+    daemon = box.serve()
+    box.write("work/p/.dormouse/config.yaml", "sandbox: { security: { allowWrite: [sub/out] } }\n")
+    daemon.start("write", mode="wiggum", cwd=box.path("work/p/sub")).end()
+    expect(not os.path.exists(box.path("work/p/sub/made")), "written where it may not")
+    expect(os.path.exists(box.path("work/p/sub/out/made")), "not written where it may")
+    box.write("work/p/.dormouse/config.yaml", "sandbox:\n  enabled: false\n")
+    refused = daemon.ask("POST", "/run", {"prompt": "x", "cwd": box.path("work/p/sub")}, status=400)
+    expect_in("/work/p/.dormouse/config.yaml:2:12: `sandbox.enabled` would loosen", json.dumps(refused))
+    box.work = box.path("work/p")
+    _, err = box.run("run", "x", code=1)
+    expect_in("config.yaml:2:12", err)
+    daemon.stop()
+    out, _ = box.run("config", "check", "--dir", box.path("work/p/sub"), code=1)
+    expect_in("config.yaml:2:12", out)
+    box.write("work/p/.dormouse/config.yaml", "sandbox: { limits: { timeout: 7s } }\n")
+    shown = box.json("config", "show", "--dir", box.path("work/p/sub"))
+    expect_eq(shown["values"]["sandbox.limits.timeout"], "7s")
+
+
+@test
+def a_link_in_a_folder_s_config_opens_nothing(box):
+    os.makedirs(box.path("work/p"))
+    os.symlink("..", box.path("work/p/out"))
+    box.write("work/p/.dormouse/config.yaml", "sandbox: { security: { allowWrite: [out] } }\n")
+    _, err = sandbox(box, "--cwd", box.path("work/p"), "--", "sh", "-c", "echo x > ../escaped", code=125)
+    expect_in("out leads to", err)
+    expect(not os.path.exists(box.path("work/escaped")), "written outside")
+
+
+@contextlib.contextmanager
+def listener(path):
+    """Says hello to whoever connects."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+
+        def greet():
+            with contextlib.suppress(OSError):
+                while True:
+                    conn, _ = server.accept()
+                    conn.sendall(b"hello from outside\n")
+                    conn.close()
+
+        threading.Thread(target=greet, daemon=True).start()
+        yield path
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def connecting(path):
+    return ["python3", "-c", "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
+            "print(s.recv(99).decode())", path]
+
+
+@test
+def listed_unix_sockets_reach_runs(box):
+    sandbox(box, "--", "true")
+    with tempfile.TemporaryDirectory() as short, listener(short + "/a") as one, listener(short + "/b") as other:
+        os.chmod(short, 0o755)
+        out, _ = sandbox(box, "--allow-unix", one, "--", *connecting(one))
+        expect_in("hello from outside", out)
+        sandbox(box, "--allow-unix", one, "--", *connecting(other), code=1)
+        _, err = sandbox(box, "--allow-unix", short + "/absent", "--", "true", code=125)
+        expect_in("there is no such socket", err)
+        ModelServer(box, writing_agent([" ".join(map(shlex.quote, connecting(path))) for path in (one, other)]))
+        daemon = box.serve(env={"DORMOUSE_SANDBOX_SECURITY_ALLOWUNIXSOCKETS": one})
+        stream = daemon.start("connect", mode="wiggum", cwd=box.work)
+        expect_in("hello from outside", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+        expect_in("No such file", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+        stream.end()
+        own = box.path("data/dormouse.sock")
+        _, err = sandbox(box, "--allow-unix", own, "--", "true", code=125)
+        expect_in("data directory of Dormouse", err)
+        box.write("work/p/.dormouse/config.yaml", "sandbox: { security: { allowUnixSockets: [] } }\n")
+        sandbox(box, "--cwd", box.path("work/p"), "--", *connecting(one), code=1,
+                env={"DORMOUSE_SANDBOX_SECURITY_ALLOWUNIXSOCKETS": one})
+        daemon.stop()
+
+
+# Each key of sandbox.limits: a value, a command that finds out, what it then says.
+LIMITS = {
+    "timeout": ("1s", "sleep 30", '"timed_out": true'),
+    "memory": ("96MiB", "ulimit -d", "98304"),
+    "processes": ("10", "ulimit -u", "80"),
+    "disk": ("20MiB", "ulimit -f", "20480"),
+    "files": ("300", "for i in $(seq 20000); do : > f$i; done; sleep 20", "sandbox.limits.files"),
+}
+
+
+def limits_in_force():
+    return {f"DORMOUSE_SANDBOX_LIMITS_{key.upper()}": value for key, (value, _, _) in LIMITS.items()}
+
+
+@test
+def every_limit_reaches_a_run(box):
+    sandbox(box, "--", "true")
+    schema = os.path.join(os.path.dirname(__file__), "../../share/schema/config.schema.json")
+    with open(schema) as file:
+        keys = json.load(file)["properties"]["sandbox"]["properties"]["limits"]["properties"]
+    expect_eq(sorted(LIMITS), sorted(keys))
+    commands = [command for _, command, _ in LIMITS.values()]
+
+    def agent(reply):
+        if reply.results() < len(commands):
+            asked = {"timeout_s": 30} if "seq" in commands[reply.results()] else {}
+            reply.call("bash", {"command": commands[reply.results()], **asked})
+        else:
+            reply.text("Done.")
+
+    ModelServer(box, agent)
+    daemon = box.serve(env=limits_in_force())
+    stream = daemon.start("try the limits", mode="wiggum", cwd=box.work)
+    for key, (_, _, said) in LIMITS.items():
+        output = json.dumps(stream.until("tool_result", toolName="bash")["output"])
+        expect(said in output, f"{key}: {output}")
+
+
+@test
+def every_limit_reaches_a_command_of_ones_own(box):
+    env = limits_in_force()
+    for key, (_, command, said) in LIMITS.items():
+        if key != "timeout":  # this one has --timeout
+            out, err = sandbox(box, "--", "bash", "-c", command, env=env, code=125 if key == "files" else 0)
+            expect(said in out + err, f"{key}: {out}{err}")
+
+
+@test
+def limits_that_are_not_held_are_named(box):
+    """By doctor and by each command, where no control group can be made; never where one can."""
+    sandbox(box, "--", "true")
+    said = "no control group may be made here"
+    doctor = subprocess.run([BINARY, "doctor", "--data", box.data], env=box.env, cwd=box.work, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    expect_eq(said in doctor, said in sandbox(box, "--", "true")[1])
+    if os.geteuid() != 0:
+        raise Skip("only root can take control groups away")
+    for words in (["doctor", "--data", box.data], ["sandbox", "exec", "--data", box.data, "--", "true"]):
+        done = subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"',
+                               "sh", BINARY, *words], env=box.env, cwd=box.work, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        expect_in(said, done.stdout)
 
 
 @test
@@ -281,6 +458,83 @@ def where_namespaces_are_forbidden_it_says_what_to_do(box):
     expect_in("sysctl -w kernel.unprivileged_userns_clone=1", err)
     out, _ = box.run("doctor", env={"PATH": path, "DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"})
     expect_in("agents can't run commands", out)
+
+
+@test
+def serve_gives_up_root_for_a_user(box):
+    if os.geteuid() != 0:
+        raise Skip("this needs root")
+    who = pwd.getpwnam("nobody")
+    if subprocess.run(["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", BINARY,
+                       "version"], stdout=subprocess.DEVNULL, env=box.env).returncode != 0:
+        raise Skip("the binary can't be reached by others")
+    data = tempfile.mkdtemp(prefix="dormouse-e2e-user-")
+    os.chown(data, who.pw_uid, who.pw_gid)
+    process = subprocess.Popen([BINARY, "serve", "--user", "nobody", "--data", data, "--listen",
+                                "127.0.0.1:0", "--json"], env=box.env, cwd="/", text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        told = json.loads(process.stdout.readline())
+        with open(f"/proc/{told['pid']}/status", encoding="utf-8") as file:
+            status = file.read()
+        expect_in(f"Uid:\t{who.pw_uid}\t{who.pw_uid}\t{who.pw_uid}\t{who.pw_uid}", status)
+        expect_in("CapPrm:\t0000000000000000", status)
+        expect_eq(os.stat(os.path.join(data, "token")).st_uid, who.pw_uid)
+    finally:
+        process.terminate()
+        process.communicate()
+        shutil.rmtree(data)
+    for name, said in (("root", "root again"), ("no-such-user", "no such user")):
+        _, err = box.run("serve", "--user", name, code=1)
+        expect_in(said, err)
+
+
+def in_namespaces(words, env):
+    """A program that sees every file and is in a sandbox by its namespaces alone."""
+    return subprocess.run(["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--unshare-pid",
+                           "--proc", "/proc", *words], env=env, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+
+
+@test
+def the_daemon_s_socket_is_deaf_to_a_sandbox(box):
+    sandbox(box, "--", "true")
+    daemon = box.serve()
+    socket_path = box.path("data/dormouse.sock")
+    ask = ["curl", "-sS", "--max-time", str(WAIT_S), "--unix-socket", socket_path,
+           "http://localhost/api/v1/agents"]
+    plain = subprocess.run(ask, env=box.env, text=True, stdout=subprocess.PIPE)
+    expect_eq(plain.returncode, 0)
+    expect_in("{", plain.stdout)
+    inside = in_namespaces(ask, box.env)
+    expect("may speak here" in inside.stdout or inside.returncode != 0, inside.stdout)
+    expect("name" not in inside.stdout, inside.stdout)
+    # Not dumpable, so that /proc tells less of it.
+    code = ("import ctypes, socket; ctypes.CDLL(None).prctl(4, 0); s = socket.socket("
+            f"socket.AF_UNIX); s.connect({socket_path!r}); s.send(b'GET /api/v1/agents HTTP/1.1\\r\\n"
+            "Host: localhost\\r\\n\\r\\n'); print(s.recv(4096))")
+    inside = in_namespaces(["python3", "-c", code], box.env)
+    expect("200 OK" not in inside.stdout, inside.stdout)
+    outside = subprocess.run(["python3", "-c", code], text=True, stdout=subprocess.PIPE)
+    expect_in("200 OK", outside.stdout)
+    daemon.stop()
+
+
+@test
+def the_data_of_another_daemon_is_out_of_reach(box):
+    sandbox(box, "--", "true")
+    other = box.path("work/other-data")
+    env = {"DORMOUSE_DATA": other}
+    box.run("secret", "list", env=env)
+    box.run("agent", "list", env=env)
+    expect(os.path.exists(other), "no other data directory")
+    box.write("work/other-data/token", "canary")
+    out, err = sandbox(box, "--", "sh", "-c", f"cat {other}/token; ls {other}", code=2)
+    expect_in("Permission denied", err)
+    expect("canary" not in out, out)
+    usual = box.write(".local/share/dormouse/token", "canary")
+    out, err = sandbox(box, "--", "cat", usual, code=1)
+    expect_in("Permission denied", err)
 
 
 @test

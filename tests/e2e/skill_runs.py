@@ -305,8 +305,8 @@ SCRIPT = '''
 A_SH = '#!/bin/sh\necho "script: $1|$2"\ncat "$SKILL_DIR/references/x.md"\npwd\n'
 
 
-def run_script(daemon, approve=True):
-    stream = daemon.start("run it", cwd=daemon.box.work)
+def run_script(daemon, approve=True, scope="once", cwd=None):
+    stream = daemon.start("run it", cwd=cwd or daemon.box.work)
     if approve:
         stream.until("waiting")
         item = daemon.ask("GET", "/inbox")["items"][0]
@@ -314,7 +314,8 @@ def run_script(daemon, approve=True):
         expect_eq(item["details"]["content"], A_SH if approve is True else approve)
         expect_eq(item["details"]["skill"], "tea")
         expect_in("scripts/a.sh", json.dumps(item))
-        daemon.decide(item["id"])
+        expect_eq([choice["scope"] for choice in item["choices"]], ["once", "run", "always"])
+        daemon.decide(item["id"], scope=scope)
     result = stream.until("tool_result", toolName="run_skill_script")
     stream.end()
     return result
@@ -330,14 +331,43 @@ def a_script_is_shown_whole_once_and_runs_in_the_sandbox(box):
     expect_in("script: it's|two words", first)
     expect_in("reference", first)
     expect_in(box.work, first)
-    # The same again needs no word.
-    expect_in("script: it's", json.dumps(run_script(daemon, approve=False)))
+    # One yes is one yes.
+    expect_in("script: it's", json.dumps(run_script(daemon)))
+
+
+@test
+def a_lasting_yes_to_a_script_is_a_grant_bound_to_all_that_was_shown(box):
+    box.script(SCRIPT)
+    directory = skill_dir(box, scripts__a_dot_sh=A_SH, references__x_dot_md="reference\n")
+    daemon = box.serve()
+    box.run("skill", "add", directory)
+    expect_in("script: it's", json.dumps(run_script(daemon, scope="always")))
+    item = daemon.ask("GET", "/inbox?state=approved")["items"][0]
+    expect_in("it's", item["choices"][2]["covers"])
+    grant = daemon.ask("GET", "/grants")["grants"][0]
+    expect_eq((grant["inboxId"], grant["toolName"]), (item["id"], "run_skill_script"))
+    expect_eq(grant["covers"], item["choices"][2]["covers"])
+    expect_in(box.work, grant["covers"])
+    expect_in(grant["covers"][:60], box.run("inbox", "--grants")[0])
+    run_script(daemon, approve=False)
+    expect("usedAt" in daemon.ask("GET", "/grants")["grants"][0], "it was not used")
     daemon.stop()
     daemon = box.serve()
-    expect_in("script: it's", json.dumps(run_script(daemon, approve=False)))
-    # A file beside it is another: it asks again.
+    run_script(daemon, approve=False)
+    # Another directory, other arguments, another file beside it, and after it was taken back: it asks.
+    other = os.path.join(box.work, "other")
+    os.mkdir(other)
+    run_script(daemon, cwd=other)
     daemon.ask("PUT", "/agents/planner/skills/tea", {"description": "Another"})
-    expect_in("script: it's", json.dumps(run_script(daemon)))
+    run_script(daemon, scope="always")
+    run_script(daemon, approve=False)
+    for grant in daemon.ask("GET", "/grants")["grants"]:
+        daemon.ask("DELETE", f"/grants/{grant['id']}", status=204)
+    run_script(daemon)
+    daemon.stop()
+    box.script(SCRIPT.replace("two words", "three words"))
+    daemon = box.serve()
+    run_script(daemon)
 
 
 @test
@@ -451,22 +481,6 @@ def a_person_who_writes_no_skill_is_told_what_is_wrong(box):
     daemon.ask("GET", "/agents/planner/skills/tea", status=404)
     daemon.ask("PUT", "/agents/planner/memory/skills/tea.md", {"content": TEXT.format(more="")}, 201)
     expect_eq(daemon.ask("GET", "/agents/planner/skills/tea")["skill"]["enabled"], True)
-
-
-@test
-def the_yes_to_a_script_is_kept_with_the_item_that_asked(box):
-    import sqlite3
-    box.script(SCRIPT)
-    directory = skill_dir(box, scripts__a_dot_sh=A_SH, references__x_dot_md="reference\n")
-    daemon = box.serve()
-    box.run("skill", "add", directory)
-    run_script(daemon)
-    item = daemon.ask("GET", "/inbox?state=approved")["items"][0]["id"]
-    run_script(daemon, approve=False)
-    daemon.stop()
-    db = sqlite3.connect(f"file:{box.data}/agent.sqlite?mode=ro", uri=True)
-    expect_eq(db.execute("select inbox_id from skill_scripts").fetchall(), [(item,)])
-    db.close()
 
 
 RESTART = '''

@@ -221,9 +221,11 @@ def check_trajectory(one):
     expect_in(one["outcome"], ("success", "failure"))
     expect(one["steps"], "no steps")
     for step in one["steps"]:
-        expect({"state", "action", "observation"} <= set(step) <=
-               {"state", "action", "observation", "thinking"}, f"{set(step)}")
-        expect(all(isinstance(value, str) for value in step.values()), step)
+        expect({"state", "action", "observation", "status"} <= set(step) <=
+               {"state", "action", "observation", "status", "thinking", "exit_code"}, f"{set(step)}")
+        expect_in(step["status"], ("completed", "failed", "refused"))
+        expect(all(isinstance(value, int if name == "exit_code" else str)
+                   for name, value in step.items()), step)
 
 
 # ---- as it is written ----

@@ -63,7 +63,7 @@ def a_backup_refuses_names_that_can_not_be(box):
     os.symlink(box.path("nowhere"), box.path("link.tar"))
     box.error("backup", box.path("link.tar"))
     expect(not os.path.exists(box.path("nowhere")), "a link was followed")
-    expect_eq(sorted(os.listdir(box.dir)), ["data", "link.tar", "work"])
+    expect_eq(box.names(), ["data", "link.tar", "work"])
 
 
 @test
@@ -71,7 +71,7 @@ def a_backup_stops_at_a_setting_that_is_no_file(box):
     box.serve().stop()
     os.mkdir(os.path.join(box.data, "policy.yaml"))
     expect_in("is not a regular file", box.error("backup", box.path("b.tar"))["message"])
-    expect_eq(sorted(os.listdir(box.dir)), ["data", "work"])
+    expect_eq(box.names(), ["data", "work"])
 
 
 # ---- doctor ----
@@ -127,7 +127,33 @@ def doctor_finds_a_cut_off_database(box):
     expect_eq(check["status"], "fail")
     expect_eq(check["fix"], f"restore a backup of {path} (dormouse help backup)")
     os.remove(path)
-    expect_eq(checks(box)["journal database"]["message"], "not there yet")
+    expect_in("is missing", checks(box, code=1)["journal database"]["message"])
+
+
+HANGS = """version: 1
+for: [run]
+guards:
+  - name: hold_everything
+    points:
+      - block: [{ on: act }]
+"""
+
+
+@test
+def a_policy_under_which_a_run_could_hang_is_refused_by_whoever_reads_it(box):
+    box.serve().stop()
+    box.write("data/policy.yaml", HANGS)
+    out, err = box.run("serve", code=1)
+    said = [err, box.error("run", "hello")["message"], checks(box, code=1)["policy"]["message"],
+            box.error("config", "check")["message"]]
+    for text in said:
+        expect_in("policy.yaml", text)
+        expect_in("hold_everything keeps `act` from happening", text)
+        expect_in("dormouse verify", text)
+    expect_in("violated", box.run("verify", code=1, seconds=4 * WAIT_S)[0])
+    box.write("data/policy.yaml", "version: 1\n")
+    expect_eq(box.json("config", "check")["valid"], True)
+    box.serve().stop()
 
 
 # ---- schema check ----

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/config_int.h"
+#include "config/config_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

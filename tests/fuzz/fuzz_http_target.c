@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
+#include "base/address.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
-#include "serve/address.h"
 #include "serve/range.h"
 #include "serve/route.h"
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,6 +29,8 @@ static struct tally {
 } * tally;
 static char dir_path[64];
 static bool with_times;
+static unsigned limit_s;    /* for every test; 0: its own */
+static const char *without; /* tests of this variant are left out */
 
 void test_register(struct test_case *test)
 {
@@ -191,6 +194,13 @@ static void print_times(const struct rusage *used, double passed)
            seconds_of(used->ru_stime), passed);
 }
 
+static unsigned seconds_for(const struct test_case *test)
+{
+    unsigned own = (unsigned)(test->timeout_s ? test->timeout_s : DEFAULT_TIMEOUT_S);
+
+    return limit_s && limit_s < own ? limit_s : own;
+}
+
 /* Children of a test that hangs or crashes must not outlive it: they share its process group. */
 static int run_child(const struct test_case *test)
 {
@@ -207,7 +217,8 @@ static int run_child(const struct test_case *test)
     }
     if (pid == 0) {
         setpgid(0, 0);
-        alarm((unsigned)(test->timeout_s ? test->timeout_s : DEFAULT_TIMEOUT_S));
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(seconds_for(test));
         run_body(test);
         alarm(0);
         exit(0);
@@ -250,7 +261,7 @@ static void count_result(const struct test_case *test, int status, struct tally 
 int main(int argc, char **argv)
 {
     const char *wanted = NULL;
-    bool in_process = false, list = false;
+    bool in_process = false, list = false, stop = false;
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--no-fork") == 0)
@@ -259,6 +270,12 @@ int main(int argc, char **argv)
             list = true;
         else if (strcmp(argv[i], "--times") == 0)
             with_times = true;
+        else if (strcmp(argv[i], "--stop") == 0)
+            stop = true;
+        else if (strcmp(argv[i], "--limit") == 0 && i + 1 < argc)
+            limit_s = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--without") == 0 && i + 1 < argc)
+            without = argv[++i];
         else
             wanted = argv[i];
     }
@@ -271,6 +288,8 @@ int main(int argc, char **argv)
 
         if (wanted && !strstr(test->name, wanted) && !strstr(test->file, wanted))
             continue;
+        if (without && test->variant && strcmp(test->variant, without) == 0)
+            continue;
         if (list) {
             puts(test->name);
         } else if (in_process) {
@@ -279,6 +298,8 @@ int main(int argc, char **argv)
         } else {
             count_result(test, run_child(test), before);
         }
+        if (stop && tally->failed)
+            break;
     }
     if (list)
         return 0;

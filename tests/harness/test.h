@@ -2,8 +2,10 @@
  *
  * Each test runs in a process of its own with a time limit, so a crash or a hang is one failed
  * test and not the end of the suite. The suite's last line is `N passed, N failed, N skipped`.
- * A suite binary takes part of a test's name as its argument, --list, --no-fork for gdb, and
- * --times, which puts what each test took in front of its line (| sort -n).
+ * A suite binary takes part of a test's name as its argument, --list, --no-fork for gdb, --times,
+ * which puts what each test took in front of its line (| sort -n), --stop to end at the first
+ * failure, --limit SECONDS for tests that would have more time, and --without VARIANT, such as
+ * postgres.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,7 +33,7 @@ struct test_case {
     void (*run)(struct test *t);
     const void *param;
     const char *variant; /* appended to the name in brackets, NULL when there is none */
-    int timeout_s;       /* 0: 60 s */
+    int timeout_s;       /* 0: 180 s */
     struct test_case *next;
 };
 

@@ -50,6 +50,52 @@ class Layers(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
 
 
+class Errors(unittest.TestCase):
+    HEADER = '#define ERR_CODES(X) \\\n    X(NOT_FOUND, "not_found", 404, "a") \\\n    X(GONE, "gone", 410, "b")\n'
+    RAISES = {"src/base/err.h": HEADER, "src/db/a.c": "return err_set(err, ERR_NOT_FOUND); return ERR_GONE;"}
+
+    def test_codes_that_are_raised_and_provoked_pass(self):
+        done = run("check-errors", {**self.RAISES, "tests/a.c": "ERR_NOT_FOUND", "tests/b.py": 'x == "gone"'})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(done.stdout.splitlines()[-1], "2 passed, 0 failed, 0 skipped")
+
+    def test_a_code_that_nothing_raises_is_refused(self):
+        done = run("check-errors", {**self.RAISES, "src/db/a.c": "ERR_GONE", "tests/a.c": "ERR_NOT_FOUND ERR_GONE"})
+        self.assertIn("src/base/err.h: not_found is raised nowhere under src/", done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_code_that_no_test_provokes_is_refused(self):
+        done = run("check-errors", {**self.RAISES, "tests/a.c": "ERR_NOT_FOUND; /* gone */"})
+        self.assertIn("src/base/err.h: gone is provoked by no test", done.stdout)
+        self.assertEqual(done.returncode, 1)
+
+
+class Mutate(unittest.TestCase):
+    """What it plants; that it builds and runs is seen whenever somebody uses it."""
+
+    def listed(self, *options):
+        done = subprocess.run([ROOT / "tools/mutate", "--list", *options], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.splitlines()
+
+    def test_a_seed_plants_the_same_bugs_again_and_another_one_others(self):
+        first = self.listed("40", "--seed", "5", "--room", "run")
+        self.assertEqual(len(first), 40)
+        self.assertEqual(self.listed("40", "--seed", "5", "--room", "run"), first)
+        self.assertNotEqual(self.listed("40", "--seed", "6", "--room", "run"), first)
+
+    def test_every_kind_of_bug_is_planted(self):
+        kinds = {line.split(": ")[1] for line in self.listed("14", "--seed", "5", "--room", "run")}
+        self.assertEqual(kinds, {"call", "check", "comparison", "condition", "constant", "entry", "logic"})
+
+    def test_one_line_gives_all_of_its_bugs(self):
+        number = next(i for i, line in enumerate((ROOT / "src/run/decide.c").read_text().splitlines(), 1)
+                      if "(n >= 1 && (size_t)n <= json_length(choices))" in line)
+        bugs = "\n".join(self.listed("--at", f"src/run/decide.c:{number}"))
+        for bug in (">= -> >", "<= -> <", "1 -> 0", "1 -> 2", "&& -> ||", "|| -> &&", "0 -> 1", "< -> <="):
+            self.assertIn(bug, bugs)
+
+
 class Sql(unittest.TestCase):
     def test_store_files_and_db_may_hold_sql(self):
         text = '#include "db/db.h"\nq = SQL("SELECT 1");\n'

@@ -7,7 +7,7 @@ import os from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { startHeld } from "../e2e/held_model.mjs";
-import { a11y, Daemon, launch, open, shoot } from "./browser.mjs";
+import { a11y, Daemon, launch, open, press, shoot } from "./browser.mjs";
 
 const EVIL = [
   "<script>window.hacked = 1</script>", "<img src=x onerror=\"window.hacked = 2\">", "<svg onload=\"window.hacked = 3\"></svg>",
@@ -87,13 +87,16 @@ const ended = (page) => page.waitForFunction(() => { const box = document.queryS
 test("what agents, tools and memory say never becomes code, and loads nothing", async (t) => {
   const page = await visit(t, "/agents/planner/evil");
   await say(page, "evil call");
-  await page.locator(".waiting-item").getByRole("button", { name: /^Approve/ }).click();
+  await press(page.locator(".waiting-item").getByRole("button", { name: /^Approve/ }));
   await answers(page).filter({ hasText: "It said" }).waitFor();
   await idle(page);
   await page.locator(".tool-line").first().click();
   await say(page, "evil memory");
   await page.locator(".waiting-item mark, .waiting-item .flag").first().waitFor();
-  await page.locator(".waiting-item").getByRole("button", { name: /^Approve/ }).click();
+  await page.locator(".waiting-item .diff-scroll").focus();
+  await page.keyboard.press("End"); // nothing is approved before its end was shown
+  await press(page.locator(".waiting-item").getByRole("button", { name: /^Approve/ }));
+  await press(page.locator(".waiting-item").getByRole("button", { name: "Approve anyway" })); // places of it are suspicious
   await answers(page).filter({ hasText: "Kept." }).waitFor();
   await page.getByRole("button", { name: /^knowledge\/evil\.md/ }).click();
   await page.getByRole("dialog").getByText("hidden").waitFor();
@@ -167,8 +170,8 @@ test("two windows see one conversation, whoever writes and decides", async (t) =
   await say(two, "ask me");
   await one.locator(".waiting-item").waitFor();
   await two.locator(".waiting-item").waitFor();
-  await two.waitForFunction(() => document.activeElement?.matches(".waiting-item"));
-  await one.locator(".waiting-item").getByRole("button", { name: /^60 minutes/ }).click();
+  assert.equal(await two.evaluate(() => document.activeElement.matches(".composer textarea")), true);
+  await press(one.locator(".waiting-item").getByRole("button", { name: /^60 minutes/ }));
   await two.waitForFunction(() => document.activeElement?.matches(".composer textarea"));
   await answers(two).filter({ hasText: "Then that long." }).waitFor();
   await two.locator(".waiting-item").waitFor({ state: "detached" });
@@ -185,7 +188,7 @@ test("a run that waits goes on after a restart, in the page that stayed open", a
   const listen = new URL(daemon.url).host;
   await daemon.stop();
   await daemon.start(listen);
-  await page.locator(".waiting-item").getByRole("button", { name: /^45 minutes/ }).click();
+  await press(page.locator(".waiting-item").getByRole("button", { name: /^45 minutes/ }));
   await answers(page).filter({ hasText: "Then that long." }).waitFor();
   await say(page, "and more");
   await answers(page).filter({ hasText: "Said: and more" }).waitFor();
@@ -384,6 +387,14 @@ test("settings: changed, duplicated, exported, destroyed by its name, and import
   await page.locator("input[type=file]").setInputFiles(kept);
   await page.getByRole("heading", { level: 1, name: "Passing Guest" }).waitFor();
   rmSync(kept);
+});
+
+test("settings tell what is used and left of the day's budget", async (t) => {
+  assert.equal(spawnSync(daemon.binary, ["agent", "set", "planner", "--tokens-per-day", "5000000", "--data", daemon.data]).status, 0);
+  const page = await visit(t, "/agents/planner/budget");
+  await page.getByRole("tab", { name: "Settings" }).click();
+  await page.getByText(/^tokens today: .* of 5.0M used, .* left$/).waitFor();
+  assert.equal(await page.getByRole("progressbar", { name: "tokens today" }).getAttribute("max"), "5000000");
 });
 
 test("on a phone the panels are a sheet, and nothing is wider than the screen", async (t) => {

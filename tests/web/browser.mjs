@@ -135,6 +135,25 @@ export async function becomes(read, wanted) {
   for (const end = Date.now() + 60_000; Date.now() < end && JSON.stringify(await read()) !== text;) await new Promise((done) => setTimeout(done, 50));
   assert.deepEqual(await read(), wanted);
 }
+/** Until single keys mean the item that was chosen, and its buttons take a press. */
+export async function ready(page) {
+  await page.locator(".item .button-key").first().waitFor();
+  await page.waitForFunction(() => !document.querySelector(".item [aria-disabled=true]"));
+}
+/** Presses a button that decides until it was taken: one that has just moved (clicking scrolls) takes no press. */
+export async function press(button) {
+  for (;;) {
+    const one = await button.elementHandle();
+    await one.click();
+    if (await one.evaluate((element) => !element.isConnected || element.disabled)) return;
+  }
+}
+/** Chooses the item that is shown in the inbox, as j does. */
+export async function pick(page) {
+  await page.locator(".item").waitFor();
+  await page.keyboard.press("j");
+  await ready(page);
+}
 export const launch = (executablePath = "/usr/bin/chromium-headless-shell") =>
   chromium.launch({ executablePath, timeout: READY_MS, args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
 

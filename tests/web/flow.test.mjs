@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import readline from "node:readline";
 import { after, before, test } from "node:test";
-import { a11y, becomes, Daemon, launch, open, root, shoot } from "./browser.mjs";
+import { a11y, becomes, Daemon, launch, open, pick, press, root, shoot } from "./browser.mjs";
 
 const TOKEN = "xoxb-not-a-real-token-1";
 
@@ -120,6 +120,7 @@ test("who begins with nothing finds the way: an agent, a workout, a question, a 
   await keys(page, "g i", /inbox/);
   await page.getByRole("heading", { name: "Gym Coach wants to log time" }).waitFor();
   await looks(page, "first-question");
+  await pick(page);
   await page.keyboard.press("a");
   const logged = async () => (await fresh.ask("GET", "/journal/time-entries")).items.map((one) => (Date.parse(one.endedAt) - Date.parse(one.startedAt)) / 60_000);
   await becomes(logged, [35]);
@@ -211,7 +212,7 @@ test("the first day", { timeout: 900_000 }, async (t) => {
     assert.match(marked, /http:\/\/evil\.example\/plan/);
     assert.equal((await daemon.ask("GET", "/agents/iron-coach/memory")).files.some((file) => file.path.startsWith("knowledge/")), false);
     await looks(page, "agent-memory-asks");
-    await page.keyboard.press("e");
+    await item.getByRole("button", { name: /^Edit/ }).click();
     const text = item.getByRole("textbox");
     await text.fill("- I train at six.\n");
     await item.getByRole("button", { name: "Approve this instead" }).click();
@@ -268,7 +269,8 @@ test("the first day", { timeout: 900_000 }, async (t) => {
     await page.locator(".waiting-item").getByText("hello").first().waitFor();
     assert.deepEqual(await slack.sent(), []);
     await looks(page, "agent-slack-asks");
-    await page.locator(".waiting-item").getByRole("button", { name: /^Approve/ }).click();
+    await press(page.locator(".waiting-item").getByRole("button", { name: /^Approve/ }));
+    await press(page.locator(".waiting-item").getByRole("button", { name: "Approve anyway" })); // Slack was read
     await answers(page).filter({ hasText: "Sent to" }).waitFor();
     assert.deepEqual(await slack.sent(), [["C00000000", "hello"]]);
   });
@@ -279,7 +281,8 @@ test("the first day", { timeout: 900_000 }, async (t) => {
     const content = async () => (await daemon.ask("GET", `/agents/iron-coach/memory/${file.path}`)).content;
     assert.equal(await content(), "- I train at six.\n");
     await say(page, "remember that I train at seven");
-    await page.locator(".waiting-item").getByRole("button", { name: /^Approve/ }).click();
+    await press(page.locator(".waiting-item").getByRole("button", { name: /^Approve/ }));
+    await press(page.locator(".waiting-item").getByRole("button", { name: "Approve anyway" })); // Slack was read
     await answers(page).filter({ hasText: "I noted that" }).nth(1).waitFor();
     assert.equal(await content(), "- I train at six.\n- I train at seven\n");
     await page.getByRole("button", { name: "Undo" }).last().click();

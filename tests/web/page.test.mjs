@@ -2,7 +2,7 @@
 // stops everything; restarts; every view looked at in light, dark and narrow.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { a11y, Daemon, judgeLooks, launch, NARROW, open, shoot } from "./browser.mjs";
+import { a11y, Daemon, judgeLooks, launch, NARROW, open, pick, press, ready, shoot } from "./browser.mjs";
 
 const script = `
 match: any
@@ -90,7 +90,7 @@ test("without a cookie the page says how to get in, and shows nothing else", asy
   await shoot(page, "login-failed-light");
 });
 
-test("what an agent asks for appears by itself, and is approved with two keys", async (t) => {
+test("what an agent asks for appears by itself, and is approved by keys once it was chosen", async (t) => {
   const page = await visit(t, "/");
   await page.getByText("Nothing waits.").waitFor();
   await daemon.run("write a file", "waiting");
@@ -100,6 +100,8 @@ test("what an agent asks for appears by itself, and is approved with two keys", 
   await page.keyboard.press("i");
   await page.getByRole("button", { name: /Approve/ }).waitFor();
   assert.match(await page.textContent(".item"), /echo hi > x\.txt/);
+  await page.keyboard.press("a"); // nobody chose it yet
+  await pick(page);
   await page.keyboard.press("a");
   await page.getByText("Approved.").waitFor();
   await page.getByText("Nothing waits for you").waitFor();
@@ -111,6 +113,7 @@ test("a question is answered by its number, another in words", async (t) => {
   await daemon.run("one more question", "waiting");
   const page = await visit(t, "/inbox");
   await page.getByRole("button", { name: /60 minutes/ }).waitFor();
+  await pick(page);
   await page.keyboard.press("2");
   await page.getByText("Answered.").first().waitFor();
   await page.getByLabel("Or in your words").fill("half an hour");
@@ -126,15 +129,19 @@ test("j and k move, e edits in place, r rejects with a reason", async (t) => {
   await page.locator(".entry").nth(2).waitFor();
   const [first, second] = (await pending()).map((item) => item.id);
   await page.keyboard.press("j");
+  await page.waitForURL(`**/inbox/${first}`);
+  await page.keyboard.press("j");
   await page.waitForURL(`**/inbox/${second}`);
   await page.keyboard.press("k");
   await page.waitForURL(`**/inbox/${first}`);
+  await ready(page);
   await page.keyboard.press("e");
   const field = page.getByRole("textbox", { name: "Command" });
   await field.fill("echo edited > x.txt");
   await field.press("Control+Enter");
   await page.getByText("Approved with your changes.").waitFor();
   await page.waitForURL(`**/inbox/${second}`);
+  await pick(page);
   await page.keyboard.press("r");
   await page.getByLabel(/Why not/).fill("not today");
   await page.keyboard.press("Enter");
@@ -144,7 +151,7 @@ test("j and k move, e edits in place, r rejects with a reason", async (t) => {
   assert.equal(all.find((item) => item.id === second).reason, "not today");
   // The rest, by mouse, for the whole run.
   await page.getByLabel("How long the approval holds").selectOption("run");
-  await page.getByRole("button", { name: /Approve/ }).click();
+  await press(page.getByRole("button", { name: /Approve/ }));
   await page.getByText("Nothing waits for you").waitFor();
   await page.getByRole("tab", { name: "Decided" }).click();
   await page.getByText("approved with changes").first().waitFor();
@@ -173,6 +180,7 @@ test("a flagged memory shows its diff, marked in place, and is edited in place",
   await shoot(page, "inbox-memory-split-light", { full: true });
   await page.getByLabel("Inline").check({ force: true });
   await page.locator("body").click({ position: { x: 5, y: 400 } });
+  await pick(page);
   await page.keyboard.press("e");
   await page.getByLabel(/What knowledge\/preferences.md will be/).fill("Coach notes\n\n- prefers mornings\n");
   await page.keyboard.press("Control+Enter");
@@ -192,7 +200,7 @@ test("what waits is decided in the conversation, and every message stands there 
   await page.locator(".item").getByRole("button", { name: /Approve/ }).waitFor();
   assert.deepEqual(await a11y(page), []);
   await shoot(page, "chat-waiting-light");
-  await page.locator(".item").getByRole("button", { name: /Approve/ }).click();
+  await press(page.locator(".item").getByRole("button", { name: /Approve/ }));
   await page.getByText("It is done.").waitFor();
   await page.reload();
   await page.getByText("It is done.").waitFor();

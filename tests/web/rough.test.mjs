@@ -42,6 +42,20 @@ async function cut(page, method, path) {
   await page.route(path, drop);
   return () => page.unroute(path, drop);
 }
+/** Requests with this method are answered only when the answer is called. */
+async function hold(page, method, path) {
+  let free;
+  const freed = new Promise((resolve) => (free = resolve));
+  const wait = async (route) => {
+    if (route.request().method() === method) await freed;
+    await route.fallback();
+  };
+  await page.route(path, wait);
+  return async () => {
+    free();
+    await page.unroute(path, wait);
+  };
+}
 const writing = (page) => page.getByLabel("Notes, in Markdown");
 
 test("a view whose style did not come at first comes with its style", async (t) => {
@@ -98,6 +112,7 @@ test("notes outlive another view, tell of a change made elsewhere, and come back
 test("a title and a note of the day that could not be saved stay, and nothing is shown as done that is not", async (t) => {
   const page = await visit(t, `/journal/tasks/${task.id}`);
   const back = await cut(page, "PATCH", "**/journal/**");
+  const told = await hold(page, "GET", `**/journal/tasks/${task.id}`); // the page can't know yet what the server has
   const title = page.getByRole("textbox", { name: "Title" });
   await title.fill("Mend the gate");
   await title.press("Enter");
@@ -106,6 +121,7 @@ test("a title and a note of the day that could not be saved stay, and nothing is
   await back();
   await title.focus();
   await title.press("Enter");
+  await told();
   await becomes(async () => (await daemon.ask("GET", `/journal/tasks/${task.id}`)).title, "Mend the gate");
 
   await page.goto(`${daemon.url}/journal/day`);

@@ -9,6 +9,7 @@ export interface Key {
   run: () => void;
   group?: string;
   always?: boolean; // also while typing (needs Ctrl)
+  decides?: boolean; // says a person's word: pressed alone, once, and not as a part of anything that is typed
 }
 
 const tables: Key[][] = [];
@@ -39,9 +40,10 @@ let before = "";
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 function pressed(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.altKey || event.isComposing) return;
+  if (event.defaultPrevented || event.altKey || event.isComposing || event.keyCode === 229) return; // 229: an input method has it
   const found = resolve(allKeys(), before, named(event));
   const free = !typing(event.target) && !layersOpen();
+  const alone = before === "" && !event.shiftKey && !event.repeat;
   clearTimeout(timer);
   before = "";
   if (found === "wait") {
@@ -50,7 +52,7 @@ function pressed(event: KeyboardEvent): void {
     timer = setTimeout(() => (before = ""), SEQUENCE_MS);
     return;
   }
-  if (!found || (!free && !found.always)) return;
+  if (!found || (!free && !found.always) || (found.decides && !alone)) return;
   if (event.repeat && found.always) return event.preventDefault(); // a key held down is pressed once
   event.preventDefault();
   found.run();

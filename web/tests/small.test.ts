@@ -103,9 +103,8 @@ test("only what fits may be said to an item", () => {
   assert.deepEqual(verbs(item({ state: "rejected" })), { approve: false, edit: false, reject: false, answer: false });
   assert.equal(verbs(item({ kind: "memory", details: { path: "a", operation: "delete" } })).edit, false);
 });
-test("taint is a list, however it is written", () => {
-  assert.deepEqual(taintOf(item({ taint: "web slack" })), ["web", "slack"]);
-  assert.deepEqual(taintOf(item({ taint: ["web"] })), ["web"]);
+test("taint is whose text was read, and nothing when it was one's own", () => {
+  assert.deepEqual(taintOf(item({ taint: ["mail from Ann, Bob"] })), ["mail from Ann, Bob"]);
   assert.deepEqual(taintOf(item({})), []);
 });
 

@@ -77,6 +77,49 @@ TEST(schema_dependencies_apply_when_the_property_is_there)
     CHECK_ROWS(rows, 0);
 }
 
+/* Every keyword that holds subschemas: what is named inside can be referred to from outside. */
+TEST(schema_anchors_and_ids_are_found_under_every_keyword)
+{
+    static const char *const maps[] = { "$defs",       "properties",   "patternProperties",
+                                        "definitions", "dependencies", "dependentSchemas" };
+    static const char *const lists[] = { "allOf", "anyOf", "oneOf", "prefixItems" };
+    static const char *const ones[] = {
+        "items",
+        "contains",
+        "additionalProperties",
+        "propertyNames",
+        "not",
+        "if",
+        "then",
+        "else",
+        "contentSchema",
+        "additionalItems",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    };
+    static const char *const around[][2] = { { "{'a':", "}" }, { "[true,", "]" }, { "", "" } };
+    static const struct {
+        const char *const *names;
+        size_t n;
+    } keywords[] = { { maps, ARRAY_LEN(maps) },
+                     { lists, ARRAY_LEN(lists) },
+                     { ones, ARRAY_LEN(ones) } };
+
+    for (size_t shape = 0; shape < ARRAY_LEN(keywords); shape++)
+        for (size_t i = 0; i < keywords[shape].n; i++)
+            for (int by_id = 0; by_id < 2; by_id++) {
+                const char *inner = by_id ? "{'$id':'http://x/here','type':'integer'}"
+                                          : "{'$anchor':'here','type':'integer'}";
+                const char *text =
+                    arena_printf(&t->arena, "{'$ref':'%s','properties':{'z':{'%s':%s%s%s}}}",
+                                 by_id ? "http://x/here" : "#here", keywords[shape].names[i],
+                                 around[shape][0], inner, around[shape][1]);
+                const struct row rows[] = { { text, "1", true }, { text, "'x'", false } };
+
+                CHECK_ROWS(rows, 0);
+            }
+}
+
 TEST(schema_anchors_and_ids_are_found_only_where_schemas_stand)
 {
     static const struct row rows[] = {

@@ -87,7 +87,8 @@ DB_TEST(imported_files_are_marked_and_memory_asks_again)
     ASSERT_EQ(file_get(rig->files, STR("agents/coach-2"), STR("knowledge/a.md"), &t->arena, &file,
                        &t->err),
               1);
-    ASSERT_STR(file.taint, "import");
+    ASSERT_STR(file.taint, "import:the agent Coach");
+    ASSERT_TEXT(again.taint, "import:the agent Coach");
     ASSERT_STR(file.content, "I know.");
 }
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "agent/link.h"
+#include "harness/facts.h"
 #include "rig.h"
 #include "wake/subscription.h"
 #include "wake/timer.h"
@@ -152,18 +153,31 @@ DB_TEST(the_person_sees_what_a_proposal_reaches_and_waits_for)
     rig_category(rig, "c-sport", "Sport");
     show(d, FORM(",\"categories\":[\"sport\"],\"template\":\"planner\""));
     ASSERT_STR(d->preview.title, "Make the agent Coach");
-    ASSERT_CONTAINS(d->preview.text.p, "- wakes: A task is done\n- wakes: Every day at 07:00\n");
-    ASSERT_CONTAINS(d->preview.text.p, "- categories of the journal: [\"Sport\"]\n");
-    ASSERT(strstr(d->preview.text.p, "- note:") == NULL);
+    ASSERT_STR(d->preview.text, "Be kind.");
+    ASSERT_CONTAINS(facts_text(t, d->preview.details),
+                    "wakes: A task is done\nwakes: Every day at 07:00\n");
+    ASSERT_CONTAINS(facts_text(t, d->preview.details), "\nreads in the journal: [\"Sport\"]\n");
+    ASSERT(strstr(facts_text(t, d->preview.details), "note:") == NULL);
     ASSERT_CONTAINS(d->preview.details.p, "\"categories\":[\"Sport\"]");
     ASSERT_CONTAINS(d->preview.details.p, "\"template\":\"planner\"");
     show(d, FORM(",\"categories\":[\"*\"]"));
-    ASSERT_CONTAINS(d->preview.text.p, "- categories of the journal: all\n");
-    ASSERT(strstr(d->preview.text.p, "- wakes:") == NULL);
+    ASSERT_CONTAINS(facts_text(t, d->preview.details), "\nreads in the journal: all categories\n");
+    ASSERT(strstr(facts_text(t, d->preview.details), "wakes:") == NULL);
     show(d, FORM(""));
-    ASSERT_CONTAINS(d->preview.text.p, "- categories of the journal: none\n");
-    ASSERT_CONTAINS(d->preview.text.p, "- note: Coach has no categories yet");
+    ASSERT_CONTAINS(facts_text(t, d->preview.details), "\nreads in the journal: no categories\n");
+    ASSERT_CONTAINS(facts_text(t, d->preview.details), "\nnote: Coach has no categories yet");
     ASSERT_CONTAINS(d->preview.details.p, "\"categories\":[]");
+}
+
+/* The details as clients see them: facts stand beside them. */
+static const char *form_of(struct desktop *d)
+{
+    struct test *t = d->rig->t;
+    AUTO_JSON value = NULL;
+
+    ASSERT_OK(json_parse(d->preview.details, &value, &t->err));
+    json_object_object_del(value, "facts");
+    return arena_text(&t->arena, json_object_to_json_string(value));
 }
 
 /* What the page sends back after an edit is the form that it was shown. */
@@ -177,10 +191,10 @@ DB_TEST(the_form_that_is_shown_is_a_proposal_itself)
     show(
         d,
         FORM(",\"categories\":[\"Sport\"],\"template\":\"gym-coach\",\"patterns\":[\"learning\"]"));
-    details = d->preview.details.p;
+    details = form_of(d);
     ASSERT_CONTAINS(details, "When you are corrected");
     show(d, details);
-    ASSERT_TEXT(d->preview.details.p, details);
+    ASSERT_TEXT(form_of(d), details);
 }
 
 DB_TEST(what_is_accepted_is_made_with_its_categories_and_knows_its_maker)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "base/buf.h"
 #include "base/rand.h"
 #include "change/change.h"
 #include "db/db.h"
@@ -264,6 +265,77 @@ DB_TEST(the_counter_goes_on_after_the_highest_of_both_domains)
     AUTO(change) third = open_change(t, agent, NULL);
     ASSERT_OK(change_join(third, journal, &t->err));
     ASSERT_EQ(change_next(third), 100);
+}
+
+/* A row of nothing but a host and its counter; what must not be NULL is anything. */
+static void add_any(struct test *t, struct domain *domain, const char *table, int64_t host,
+                    int64_t counter)
+{
+    AUTO_BUF names = BUF_INIT(4096);
+    AUTO_BUF values = BUF_INIT(4096);
+    AUTO(stmt) columns = NULL;
+
+    ASSERT_OK(db_prepare(domain_db(domain),
+                         (struct sql){ arena_printf(&t->arena,
+                                                    "SELECT name, type, pk FROM"
+                                                    " pragma_table_info('%s') WHERE \"notnull\" AND"
+                                                    " dflt_value IS NULL AND name NOT IN"
+                                                    " ('host_n', 'counter')",
+                                                    table) },
+                         &columns, &t->err));
+    while (stmt_step(columns, &t->err) == 1) {
+        struct str type = stmt_str(columns, "type");
+
+        buf_printf(&names, ", %.*s", STR_ARG(stmt_str(columns, "name")));
+        buf_printf(&values, ", %s", str_is(type, "TEXT") ? "'x'" : "1");
+    }
+    ASSERT_OK(db_exec(domain_db(domain),
+                      (struct sql){ arena_printf(&t->arena,
+                                                 "INSERT INTO %s (host_n, counter%s)"
+                                                 " VALUES (%lld, %lld%s)",
+                                                 table, buf_text(&names), (long long)host,
+                                                 (long long)counter, buf_text(&values)) },
+                      &t->err));
+}
+
+/* The schema says which tables hold counters: one that the scan forgot would give a number twice.
+ */
+TEST(the_counter_goes_on_after_every_table_that_has_one)
+{
+    AUTO(domain) agent = open_agent(t);
+    AUTO(domain) journal = open_journal(t);
+    AUTO(change) change = open_change(t, agent, NULL);
+    struct domain *both[] = { agent, journal };
+    int64_t highest = 0;
+    unsigned tables[2] = { 0 };
+
+    ASSERT_OK(change_join(change, journal, &t->err));
+    for (int i = 0; i < 2; i++) {
+        struct db *db = domain_db(both[i]);
+        AUTO(stmt) q = NULL;
+
+        ASSERT_OK(db_exec(db, SQL("PRAGMA foreign_keys = OFF"), &t->err));
+        ASSERT_OK(db_exec(db, SQL("PRAGMA ignore_check_constraints = ON"), &t->err));
+        ASSERT_OK(
+            db_prepare(db,
+                       SQL("SELECT m.name AS name FROM sqlite_schema m, pragma_table_info(m.name)"
+                           " c WHERE m.type = 'table' AND c.name IN ('host_n', 'counter')"
+                           " GROUP BY m.name HAVING count(*) = 2 ORDER BY m.name"),
+                       &q, &t->err));
+        while (stmt_step(q, &t->err) == 1) {
+            const char *table = arena_str(&t->arena, stmt_str(q, "name")).p;
+
+            highest += 10;
+            add_any(t, both[i], table, change_host_in(change, both[i]), highest);
+            AUTO(change) again = open_change(t, agent, NULL);
+            ASSERT_OK(change_join(again, journal, &t->err));
+            if (change_next(again) != highest + 1)
+                FAIL("the counter does not go on after that of %s", table);
+            tables[i]++;
+        }
+    }
+    ASSERT(tables[0] >= 15);
+    ASSERT(tables[1] >= 13);
 }
 
 /* The row may have been written over since, by another host. */

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cli/args_int.h"
-#include "cli/config.h"
 #include "cli/domains.h"
+#include "config/config.h"
 #include "ran.h"
 #include "sandbox/hand_int.h"
 
@@ -103,14 +103,14 @@ TEST(config_show_tells_values_and_origins)
 {
     struct ran ran;
 
-    write_config(t, "budget:\n  warn_at: 0.7\n");
+    write_config(t, "budget:\n  cost_per_day: 0.7\n");
     ran = RUN("config", "show");
-    ASSERT_CONTAINS(ran.out, "\nbudget.warn_at                      0.7             ");
+    ASSERT_CONTAINS(ran.out, "\nbudget.cost_per_day                 0.7             ");
     ASSERT_CONTAINS(ran.out, "\nserver.token                        (not set)");
     ran = RUN("config", "show", "--json");
-    ASSERT_TEXT(member(t, ran.out, "/values/budget.warn_at"), "0.7");
-    ASSERT_CONTAINS(member(t, ran.out, "/origins/budget.warn_at"), "config.yaml:2");
-    ASSERT_TEXT(member(t, ran.out, "/origins/rules.root"), "default");
+    ASSERT_TEXT(member(t, ran.out, "/values/budget.cost_per_day"), "0.7");
+    ASSERT_CONTAINS(member(t, ran.out, "/origins/budget.cost_per_day"), "config.yaml:2");
+    ASSERT_TEXT(member(t, ran.out, "/origins/skills.root"), "default");
 }
 
 TEST(schema_check_tells_what_is_wrong)
@@ -229,7 +229,7 @@ TEST(serve_refuses_before_it_starts_anything)
     write_config(t, "zebra: 1\n");
     ASSERT_EQ(RUN("serve", "--listen", "127.0.0.1:0").code, CLI_FAILED);
     ASSERT(access(test_path(t, "data/lock"), F_OK) < 0);
-    write_config(t, "store: { url: 'postgresql://127.0.0.1:1/none' }\n");
+    write_config(t, "store: { url: 'postgresql://127.0.0.1:none/x' }\n");
     ASSERT_EQ(RUN("serve", "--listen", "127.0.0.1:0").code, CLI_FAILED);
 }
 

@@ -29,52 +29,6 @@ TEST(what_is_typed_stays_one_segment)
     ASSERT_TEXT(segment(t, "ü&=+"), "%C3%BC%26%3D%2B");
 }
 
-/* ---- a line that was asked for ---- */
-
-TEST(only_a_choice_itself_decides)
-{
-    static const struct {
-        const char *line;
-        char letter;
-    } cases[] = {
-        { "y", 'y' },
-        { "Y", 'y' },
-        { "yes", 'y' },
-        { " YES\t", 'y' },
-        { "n", 'n' },
-        { "No", 'n' },
-        { "e", 'e' },
-        { "edit", 'e' },
-        { "R", 'r' },
-        { "run", 'r' },
-        { "a", 'a' },
-        { "Always", 'a' },
-        { "", '\0' },
-        { "  ", '\0' },
-        { "?", '\0' },
-        { "are you sure? that looks wrong", '\0' },
-        { "always ask me first", '\0' },
-        { "really?", '\0' },
-        { "run it somewhere else", '\0' },
-        { "you must not", '\0' },
-        { "yes, but not here", '\0' },
-        { "y n", '\0' },
-        { "ye", '\0' },
-        { "now what?", '\0' },
-        { "nope", '\0' },
-        { "explain", '\0' },
-        { "y.", '\0' },
-        { "\xc3\xbd", '\0' },
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        char letter = decide_letter(str_from(cases[i].line));
-
-        if (letter != cases[i].letter)
-            FAIL("\"%s\" is '%c'", cases[i].line, letter ? letter : '-');
-    }
-}
-
 /* ---- the editor ---- */
 
 /* An editor that runs this line of shell with the file as $1. */

@@ -214,7 +214,7 @@ TEST(the_process_that_holds_the_lock_is_named)
 
 TEST(every_problem_of_the_configuration_is_a_line)
 {
-    static const char text[] = "zebra: 1\nfeatures:\n  spawn: 3\n";
+    static const char text[] = "zebra: 1\nsandbox:\n  enabled: 3\n";
     DOCTOR(test_dir(t));
 
     ASSERT_EQ(chdir(test_dir(t)), 0);
@@ -224,7 +224,7 @@ TEST(every_problem_of_the_configuration_is_a_line)
     unsetenv("DORMOUSE_XYZZY");
     ASSERT_EQ(doctor.n, 3);
     ASSERT_CONTAINS(line_at(t, &doctor, "configuration", 0), "/config.yaml:1:1: no key `zebra`");
-    ASSERT_CONTAINS(line_at(t, &doctor, "configuration", 1), "/config.yaml:3:10: `features.spawn`");
+    ASSERT_CONTAINS(line_at(t, &doctor, "configuration", 1), "/config.yaml:3:12: `sandbox.enabled`");
     ASSERT_CONTAINS(line_at(t, &doctor, "configuration", 2),
                     "fail DORMOUSE_XYZZY: stands for no configuration key");
 }

@@ -3,11 +3,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cli/models.h"
-#include "config_test.h"
 #include "db/migrations.h"
 #include "loop/dns.h"
 #include "loop/http_retry.h"
 #include "policy/secret.h"
+#include "unit/config/config_test.h"
 
 static const char file[] =
     "models:\n"

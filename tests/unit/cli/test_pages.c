@@ -99,12 +99,12 @@ TEST(the_usage_of_each_command_is_this)
     static const struct {
         const char *name, *usage;
     } cases[] = {
-        { "serve", "serve [--listen ADDRESS] [--open] [--keeper]" },
+        { "serve", "serve [--listen ADDRESS] [--user NAME] [--open] [--keeper]" },
         { "run", "run PROMPT [--agent AGENT] [--mode MODE] [--model ID] [--max-iterations N] "
                  "[--cwd DIR] [--thread THREAD] [--session NAME] [--sandbox]" },
         { "stdio", "stdio" },
         { "inbox", "inbox [ID] [--all] [--grants] [--revoke ID]" },
-        { "approve", "approve ID [--run] [--always]" },
+        { "approve", "approve ID [--run] [--always] [--anyway]" },
         { "reject", "reject ID [--reason TEXT]" },
         { "edit", "edit ID [--input FILE] [--content FILE]" },
         { "memory ls", "memory ls [--agent AGENT]" },
@@ -116,8 +116,8 @@ TEST(the_usage_of_each_command_is_this)
         { "agent pause", "agent pause AGENT" },
         { "rerun", "rerun RUN [--override CODE]" },
         { "doctor", "doctor" },
-        { "config check", "config check" },
-        { "config show", "config show" },
+        { "config check", "config check [--dir DIR]" },
+        { "config show", "config show [--dir DIR]" },
         { "schema check", "schema check SCHEMA INSTANCE [--ref URI=FILE]... [--assert-format]" },
         { "verify", "verify [--policy FILE] [--bound N]" },
         { "backup", "backup FILE" },

@@ -122,56 +122,6 @@ TEST(thinking_is_not_for_pipes)
     ASSERT_TEXT(SHOWN("{\"type\":\"thinking\",\"seq\":1,\"content\":\"hm\"}"), "");
 }
 
-/* ---- questions ---- */
-
-static const char *asked(struct test *t, const char *json, size_t choices_only)
-{
-    AUTO_JSON body = NULL;
-    char *text = NULL;
-    size_t n = 0;
-    FILE *file = open_memstream(&text, &n);
-    const char *copy;
-    struct show show;
-
-    ASSERT_OK(json_parse(str_from(json), &body, &t->err));
-    show_init(&show, file);
-    if (choices_only)
-        show_choices(&show, body, choices_only);
-    else
-        show_question(&show, body);
-    show_release(&show);
-    fclose(file);
-    copy = arena_text(&t->arena, text);
-    free(text);
-    return copy;
-}
-
-TEST(a_question_is_shown_whole_with_its_choices)
-{
-    AUTO_BUF json = BUF_INIT(10000);
-
-    ASSERT_TEXT(
-        asked(t, "{\"question\":\"Paint it?\\nWhich \\u001b[1m?\",\"choices\":[\"red\",7]}", 0),
-        "  Paint it?\n  Which \\x1b[1m?\n  1  red\n  2  \n");
-    ASSERT_TEXT(asked(t, "{\"question\":\"Why?\",\"choices\":[]}", 0), "  Why?\n");
-    ASSERT_TEXT(asked(t, "{\"question\":\"Which?\",\"choices\":[\"1. Run\",\"3. Row\"]}", 0),
-                "  Which?\n  1  Run\n  2  3. Row\n");
-    ASSERT_TEXT(asked(t, "{}", 0), "");
-    buf_add_text(&json, "{\"question\":\"");
-    for (int i = 0; i < 1000; i++)
-        buf_add_text(&json, "long ");
-    buf_add_text(&json, "end?\"}");
-    ASSERT_CONTAINS(asked(t, buf_text(&json), 0), "long end?\n");
-}
-
-TEST(of_many_choices_a_list_shows_the_first)
-{
-    const char *body = "{\"choices\":[\"a\",\"b\",\"c\",\"d\"]}";
-
-    ASSERT_TEXT(asked(t, body, 2), "  1  a\n  2  b\n  … 2 more lines\n");
-    ASSERT_TEXT(asked(t, body, 3), "  1  a\n  2  b\n  3  c\n  4  d\n");
-}
-
 /* ---- tools ---- */
 
 TEST(calls_are_one_line_each)
@@ -325,12 +275,13 @@ TEST(what_waits_is_shown_with_what_would_happen_and_what_to_type)
     ASSERT_TEXT(
         SHOWN("{\"type\":\"approval_gate\",\"gateId\":\"0123456789abcdef\",\"toolName\":"
               "\"bash\",\"title\":\"Run a command\",\"previewKind\":\"command\","
-              "\"preview\":\"make\\n\\nin /tmp, in the sandbox\\nmay reach: no network\\n\"}",
+              "\"preview\":\"make\\n\",\"facts\":[{\"name\":\"directory\",\"value\":\"/tmp\"},"
+              "{\"name\":\"may reach\",\"value\":\"no network\"}]}",
               "{\"type\":\"waiting\",\"itemId\":\"0123456789abcdef\",\"kind\":\"tool\"}"),
         "? Run a command\n"
-        "  make\n"
-        "  in /tmp, in the sandbox\n"
-        "  may reach: no network\n"
+        "  directory     /tmp\n"
+        "  may reach     no network\n"
+        "│ make\n"
         "Waiting for you:  dormouse approve 01234567   or   dormouse reject 01234567\n");
     ASSERT_TEXT(SHOWN("{\"type\":\"waiting\",\"itemId\":\"abcdef0123\",\"kind\":\"question\","
                       "\"title\":\"Which one?\"}"),
@@ -356,12 +307,12 @@ TEST(memory_is_shown_with_its_reason_its_diff_and_what_is_suspicious)
                       "{\"type\":\"memory_edit_complete\",\"request_id\":\"0123456789\","
                       "\"success\":true,\"path\":\"knowledge/a.md\"}"),
                 "? Add to knowledge/a.md\n"
-                "  because: you \\x1b[31msaid so\n"
-                "  --- knowledge/a.md\n"
-                "  +++ knowledge/a.md\n"
-                "  @@ -1 +1,2 @@\n"
-                "   - tea\n"
-                "  +see https://x.example now\n"
+                "  because       you ␛[31msaid so\n"
+                "│ --- knowledge/a.md\n"
+                "│ +++ knowledge/a.md\n"
+                "│ @@ -1 +1,2 @@\n"
+                "│  - tea\n"
+                "│ +see https://x.example now\n"
                 "  ! warning, line 2: Contains URL: https://x.example\n"
                 "  ! Untrusted text was read before this was written: web.\n"
                 "Waiting for you:  dormouse approve 01234567   or   dormouse reject 01234567\n"
@@ -378,11 +329,11 @@ TEST(memory_that_was_refused_says_why)
 
 TEST(hidden_characters_of_memory_are_written_out)
 {
-    ASSERT_CONTAINS(
-        SHOWN("{\"type\":\"memory_edit_request\",\"path\":\"knowledge/a\",\"operation\":\"write\","
-              "\"proposed_content\":\"a\xE2\x80\x8B\xE2\x80\xAE\",\"diff\":\"@@ -0,0 +1 @@\\n"
-              "+a\xE2\x80\x8B\xE2\x80\xAE\\n\"}"),
-        "  +a<U+200B><U+202E>\n");
+    ASSERT_CONTAINS(SHOWN("{\"type\":\"memory_edit_request\",\"request_id\":\"1\",\"path\":\"a\","
+                          "\"operation\":\"write\",\"proposed_content\":"
+                          "\"a\xE2\x80\x8B\xE2\x80\xAE\",\"diff\":\"@@ -0,0 +1 @@\\n"
+                          "+a\xE2\x80\x8B\xE2\x80\xAE\\n\"}"),
+                    "│ +a<U+200B><U+202E>\n");
 }
 
 TEST(memory_with_members_of_the_wrong_kind_is_shown_all_the_same)
@@ -393,18 +344,6 @@ TEST(memory_with_members_of_the_wrong_kind_is_shown_all_the_same)
           "{\"start\":9007199254740991,\"end\":9007199254740992}],\"diff\":\"@@ -1 "
           "+99999999999999999999 @@\\n+x\\n@@ -1 +9 @@\\n+y\\n\",\"proposed_content\":\"x\"}",
           "{\"type\":\"memory_edit_complete\",\"error\":7}");
-}
-
-TEST(a_long_preview_is_cut)
-{
-    AUTO_BUF event = BUF_INIT(100000);
-
-    buf_add_text(&event, "{\"type\":\"approval_gate\",\"title\":\"x\",\"previewKind\":\"diff\","
-                         "\"preview\":\"");
-    for (int i = 0; i < 300; i++)
-        buf_printf(&event, "+%d\\n", i);
-    buf_add_text(&event, "\"}");
-    ASSERT_CONTAINS(SHOWN(buf_text(&event)), "  +59\n  … 240 more lines\n");
 }
 
 /* ---- the end ---- */
@@ -491,9 +430,9 @@ TEST(a_terminal_gets_a_diff_in_colours)
         "\"--- a\\n+++ a\\n@@ -1 +1 @@\\n-old\\n+new\\n\"}");
     text = read_terminal(t, &terminal, "+new");
     ASSERT_CONTAINS(text, "\033[33m? Edit a\033[0m");
-    ASSERT_CONTAINS(text, "\033[31m  -old\033[0m");
-    ASSERT_CONTAINS(text, "\033[32m  +new");
-    ASSERT_CONTAINS(text, "\033[1m  +++ a\033[0m");
+    ASSERT_CONTAINS(text, "│ \033[31m-old\033[0m");
+    ASSERT_CONTAINS(text, "│ \033[32m+new");
+    ASSERT_CONTAINS(text, "│ \033[1m+++ a\033[0m");
     setenv("NO_COLOR", "1", 1);
     show_one(t, &plain, "{\"type\":\"error\",\"code\":\"timeout\",\"message\":\"it took long\"}");
     ASSERT(!strchr(read_terminal(t, &plain, "it took long"), '\033'));
@@ -505,7 +444,7 @@ TEST(a_terminal_gets_suspicious_text_marked_in_its_place)
 
     show_one(t, &terminal, MEMORY);
     ASSERT_CONTAINS(read_terminal(t, &terminal, "web."),
-                    "\033[32m+see \033[7;33mhttps://x.example\033[0m\033[32m now\033[0m");
+                    "│ \033[32m+see \033[0m\033[7;33mhttps://x.example\033[0m\033[32m now\033[0m");
 }
 
 TEST(a_terminal_is_told_what_a_run_took)

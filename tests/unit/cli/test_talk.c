@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <json-c/json.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -19,6 +20,7 @@
 
 struct script {
     const char *answers[4]; /* to the requests of one connection; NULL hangs up */
+    const char *unasked;    /* said at once on the first connection, which then ends */
     size_t piece;           /* bytes at a time; 0: all at once */
     bool reset;             /* closes without reading the request */
 };
@@ -61,11 +63,18 @@ static void say(int fd, const char *text, size_t piece)
 
 static void serve(int listener, const struct script *script)
 {
-    for (;;) {
+    bool unasked = script->unasked;
+
+    for (;; unasked = false) {
         int fd = accept(listener, NULL, NULL);
 
         if (fd < 0)
             _exit(0);
+        if (unasked) {
+            say(fd, script->unasked, 0);
+            close(fd);
+            continue;
+        }
         for (size_t i = 0; !script->reset && i < 4 && script->answers[i] && read_request(fd); i++)
             say(fd, script->answers[i], script->piece);
         close(fd);
@@ -168,6 +177,39 @@ TEST(a_connection_that_was_closed_while_idle_is_made_anew)
     talk_keep(talk);
     AUTO_JSON body = NULL;
     ASSERT_FAILS(talk_ask(talk, "GET", "/x", STR_NONE, &body, &t->err), ERR_PROVIDER_FAILED);
+}
+
+#define TIMED_OUT                                                                                  \
+    "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 53\r\n\r\n"              \
+    "{\"error\":{\"code\":\"timeout\",\"message\":\"too long\"}}  "
+
+/* The daemon's last words on an idle connection are no answer to what is asked afterwards. */
+TEST(what_came_before_the_request_is_not_its_answer)
+{
+    AUTO(talk)
+    talk = connected(
+        t, &(struct script){ .unasked = TIMED_OUT, .answers = { JSON_ANSWER("7", "{\"a\":1}") } });
+    struct pollfd fd = { .fd = talk_fd(talk), .events = POLLIN };
+    AUTO_JSON body = NULL;
+
+    ASSERT_EQ(poll(&fd, 1, -1), 1);
+    ASSERT_OK(talk_ask(talk, "POST", "/x", STR("{}"), &body, &t->err));
+    ASSERT(json_find(body, "a"));
+}
+
+/* It crossed the request on its way: RFC 9110 (15.5.9) has the client ask again. */
+TEST(a_408_is_asked_again_on_another_connection)
+{
+    AUTO(talk)
+    talk =
+        connected(t, &(struct script){ .answers = { JSON_ANSWER("7", "{\"a\":1}"), TIMED_OUT } });
+
+    for (int i = 0; i < 3; i++) {
+        AUTO_JSON body = NULL;
+
+        ASSERT_OK(talk_ask(talk, "POST", "/x", STR("{}"), &body, &t->err));
+        ASSERT(json_find(body, "a"));
+    }
 }
 
 static int listen_at(struct test *t, const char *path)
@@ -348,18 +390,18 @@ TEST(a_refused_stream_is_the_servers_error)
 
 TEST(an_open_stream_without_events_says_so)
 {
-    AUTO_UNIX_ADDRESS address = UNIX_ADDRESS_INIT;
     AUTO(talk) talk = NULL;
     const char *path = test_path(t, "quiet.sock");
-    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fd;
+    int listener = listen_at(t, path), fd;
     struct str json;
 
-    ASSERT_OK(unix_address_init(&address, path, &t->err));
-    ASSERT_EQ(bind(listener, (struct sockaddr *)&address.sa, sizeof(address.sa)), 0);
-    ASSERT_EQ(listen(listener, 1), 0);
     ASSERT_OK(talk_connect(path, &talk, &t->err));
     fd = accept(listener, NULL, NULL);
-    say(fd, STREAM, 0);
+    if (fork() == 0) { /* the head, once the request is there */
+        if (read_request(fd))
+            say(fd, STREAM, 0);
+        _exit(0);
+    }
     ASSERT_OK(talk_follow(talk, "GET", "/x", STR_NONE, &t->err));
     ASSERT_EQ(talk_next(talk, 0, &json, &t->err), 2);
     say(fd, "9\r\ndata: 1", 0);

@@ -115,7 +115,7 @@ TEST(controls_are_shown_and_everything_else_passes)
         { "\xc2\x9b\x31m", "\\x9b1m" },             /* CSI as one character */
         { "\xc2\x80\xc2\x9f", "\\x80\\x9f" },       /* the ends of C1 */
         { "\xc2\xa0\xc3\xa9", "\xc2\xa0\xc3\xa9" }, /* a space and a letter beyond them */
-        { "\xc2", "\xc2" },                         /* cut off */
+        { "\xc2", "\\xc2" },                        /* cut off */
         { "a\xe2\x80\xae"
           "b",
           "a\\u{202e}b" }, /* turned around */
@@ -212,6 +212,8 @@ TEST(no_control_character_reaches_the_terminal)
 
         if (c >= 0x80 && c < 0xa0)
             memcpy(text, (char[]){ (char)0xc2, (char)c }, 2), control = true;
+        else if (c >= 0xa0) /* a byte that is no UTF-8 */
+            control = true;
         term_text(file, text);
         fclose(file);
         ASSERT_TEXT(shown, control ? arena_printf(&t->arena, "\\x%02x", c) : text);

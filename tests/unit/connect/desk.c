@@ -296,6 +296,7 @@ static void on_shown(void *arg, const struct tool_preview *preview)
     desk->preview = *preview;
     desk->preview.title = keep(desk, preview->title);
     desk->preview.text = keep(desk, preview->text);
+    desk->preview.details = keep(desk, preview->details);
 }
 
 static void call_of(struct desk *desk, const char *tool, const char *arguments)

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "desk.h"
+#include "harness/facts.h"
 
 #define BASE "https://www.googleapis.com/calendar/v3/calendars/"
 #define LUNCH                                                                                      \
@@ -40,7 +41,7 @@ DESK_TEST(events_are_listed_for_a_week_unless_told_otherwise)
                     "\"title\":\"Lunch\",\"start\":\"2026-03-29T12:00:00+02:00\"");
     ASSERT_CONTAINS(desk_output(desk), "\"all_day\":false,\"time_zone\":\"Europe/Berlin\"");
     ASSERT_CONTAINS(desk_output(desk), "\"more\":true");
-    ASSERT_STR(desk->result.taint, "calendar");
+    ASSERT_STR(desk->result.taint, "calendar:Fair (2026-02-27),calendar:Lunch (2026-03-29)");
     desk_says(desk, 200, "{}");
     ASSERT_EQ(desk_does(desk, "list_events",
                         "{\"from\":\"2026-03-01\",\"to\":\"2026-03-02\",\"query\":\"a&b\","
@@ -129,10 +130,11 @@ DESK_TEST(a_new_event_is_shown_and_sent_with_its_zone_and_its_guests)
             "\"attendees\":[\"Bo <bo@example.org>\"]}"),
         ERR_NONE);
     ASSERT_STR(desk->preview.title, "Add an event: Lunch");
-    ASSERT_STR(desk->preview.text,
-               "title: Lunch\nstart: 2026-03-29T12:00:00+02:00 (Europe/Berlin)\n"
-               "end: 2026-03-29T13:00:00+02:00 (Europe/Berlin)\nlocation: Here\n"
-               "invites: Bo <bo@example.org>\n\nFood\n");
+    ASSERT_STR(desk->preview.text, "Food");
+    ASSERT_TEXT(facts_text(t, desk->preview.details),
+                "title: Lunch\nstart: 2026-03-29T12:00:00+02:00 (Europe/Berlin)\n"
+                "end: 2026-03-29T13:00:00+02:00 (Europe/Berlin)\nlocation: Here\n"
+                "invites: Bo <bo@example.org>\n");
     ASSERT_TEXT(desk_line(desk, 2), "POST " BASE "primary/events?sendUpdates=all");
     ASSERT_STR(desk_body(desk, 2),
                "{\"summary\":\"Lunch\",\"location\":\"Here\",\"description\":\"Food\",\"start\":{"
@@ -155,8 +157,9 @@ DESK_TEST(a_change_is_shown_beside_what_is_and_bound_to_its_version)
                         "{\"event_id\":\"e2\",\"title\":\"Big fair\",\"end\":\"2026-03-01\"}"),
               ERR_NONE);
     ASSERT_STR(desk->preview.title, "Change an event: Fair");
-    ASSERT_STR(desk->preview.text, "now\ntitle: Fair\nstart: 2026-02-27\nend: 2026-02-28\n\nbecomes"
-                                   "\ntitle: Big fair\nend: 2026-03-01\n");
+    ASSERT_TEXT(facts_text(t, desk->preview.details),
+                "now title: Fair\nnow start: 2026-02-27\nnow end: 2026-02-28\n"
+                "becomes title: Big fair\nbecomes end: 2026-03-01\n");
     ASSERT_TEXT(desk_line(desk, 2), "GET " BASE "primary/events/e2");
     ASSERT_TEXT(desk_line(desk, 4), "PATCH " BASE "primary/events/e2");
     ASSERT_STR(desk_header(desk, 4, "If-Match"), "\"v1\"");
@@ -253,21 +256,22 @@ DESK_TEST(whatever_a_change_takes_away_is_shown_before_it_is_made)
     static const struct {
         const char *arguments, *shown, *sent;
     } cases[] = {
-        { "\"location\":\"\"", "now\ntitle: Party\nlocation: Here\n\nbecomes\nlocation: (none)\n",
+        { "\"location\":\"\"", "now title: Party\nnow location: Here\nbecomes location: (none)\n",
           "{\"location\":\"\"}" },
         { "\"description\":\"\"",
-          "now\ntitle: Party\nlocation: Here\n\nBring cake\n\nbecomes\ndescription: (none)\n",
+          "now title: Party\nnow location: Here\nnow description: Bring cake\n"
+          "becomes description: (none)\n",
           "{\"description\":\"\"}" },
         { "\"description\":\"Bring tea\"",
-          "now\ntitle: Party\nlocation: Here\n\nBring cake\n\nbecomes\n\nBring tea\n",
+          "now title: Party\nnow location: Here\nnow description: Bring cake\n",
           "{\"description\":\"Bring tea\"}" },
         { "\"attendees\":[]",
-          "now\ntitle: Party\nlocation: Here\ninvited: bo@x.org\ninvited: cy@x.org\n\nbecomes\n"
-          "invites: (nobody)\n",
+          "now title: Party\nnow location: Here\nnow invited: bo@x.org\nnow invited: cy@x.org\n"
+          "becomes invites: (nobody)\n",
           "{\"attendees\":[]}" },
         { "\"attendees\":[\"bo@x.org\"]",
-          "now\ntitle: Party\nlocation: Here\ninvited: bo@x.org\ninvited: cy@x.org\n\nbecomes\n"
-          "invites: bo@x.org\n",
+          "now title: Party\nnow location: Here\nnow invited: bo@x.org\nnow invited: cy@x.org\n"
+          "becomes invites: bo@x.org\n",
           "{\"attendees\":[{\"email\":\"bo@x.org\"}]}" },
     };
     AUTO(desk) desk = calendar_desk(t);
@@ -279,7 +283,8 @@ DESK_TEST(whatever_a_change_takes_away_is_shown_before_it_is_made)
             desk_does(desk, "update_event",
                       arena_printf(&t->arena, "{\"event_id\":\"e1\",%s}", cases[i].arguments)),
             ERR_NONE);
-        ASSERT_STR(desk->preview.text, cases[i].shown);
+        ASSERT_TEXT(facts_text(t, desk->preview.details), cases[i].shown);
+        ASSERT_STR(desk->preview.text, i == 2 ? "Bring tea" : "");
         ASSERT_STR(desk_body(desk, 4 + 3 * i), cases[i].sent);
     }
 }
@@ -292,8 +297,8 @@ DESK_TEST(an_event_without_guests_says_so_when_some_are_invited)
     ASSERT_OK(desk_preview(desk, "update_event",
                            "{\"event_id\":\"e1\",\"attendees\":[\"Bo <bo@x.org>\"]}"));
     desk_turn(desk, 1000);
-    ASSERT_CONTAINS(arena_printf(&t->arena, "%.*s", STR_ARG(desk->preview.text)),
-                    "invited: (nobody)\n\nbecomes\ninvites: Bo <bo@x.org>\n");
+    ASSERT_CONTAINS(facts_text(t, desk->preview.details),
+                    "now invited: (nobody)\nbecomes invites: Bo <bo@x.org>\n");
 }
 
 /* An address that is cut would name another event. */

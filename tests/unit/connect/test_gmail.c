@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "connect/mime.h"
 #include "desk.h"
+#include "harness/facts.h"
 
 #define MAIL "{\"to\":[\"bo@example.org\"],\"subject\":\"Lunch\",\"body\":\"At noon?\\n\"}"
 
@@ -94,7 +95,7 @@ DESK_TEST(mails_are_listed_in_order_and_five_are_asked_for_at_a_time)
         ASSERT_EQ(json_object_get_boolean(json_find(mail, "unread")), i % 2);
     }
     ASSERT(json_object_get_boolean(json_find(json, "more")));
-    ASSERT_STR(desk->result.taint, "mail");
+    ASSERT_STR(desk->result.taint, "mail:Jürgen <j@example.org>");
 }
 
 DESK_TEST(a_mail_that_was_deleted_meanwhile_is_left_out)
@@ -220,7 +221,7 @@ DESK_TEST(a_mail_is_read_from_its_bytes)
     ASSERT_CONTAINS(desk_output(desk), "\"id\":\"m1\",\"thread_id\":\"t1\",\"from\":\"J\xc3\xbc");
     ASSERT_CONTAINS(desk_output(desk), "\"from_html\":true");
     ASSERT(!strstr(desk_output(desk), "alert"));
-    ASSERT_STR(desk->result.taint, "mail");
+    ASSERT_STR(desk->result.taint, "mail:Jürgen <j@example.org>");
 }
 
 /* Reading asks again by itself where that helps, and ends in words where it does not. */
@@ -321,8 +322,9 @@ DESK_TEST(a_mail_is_shown_as_it_goes_out)
     desk_says(desk, 200, "{\"id\":\"m9\",\"threadId\":\"t9\",\"labelIds\":[\"SENT\"]}");
     ASSERT_EQ(desk_does(desk, "send_email", MAIL), ERR_NONE);
     ASSERT_STR(desk->preview.title, "Send a mail: Lunch");
-    ASSERT_STR(desk->preview.text,
-               "from: ada@example.org\nto: bo@example.org\nsubject: Lunch\n\nAt noon?\n");
+    ASSERT_STR(desk->preview.text, "At noon?\n");
+    ASSERT_TEXT(facts_text(t, desk->preview.details),
+                "from: ada@example.org\nto: bo@example.org\nsubject: Lunch\n");
     ASSERT_TEXT(desk_line(desk, 2),
                 "POST https://gmail.googleapis.com/gmail/v1/users/me/messages/send");
     ASSERT_CONTAINS(message_of(desk, 2), "From: ada@example.org\r\nTo: bo@example.org\r\n");
@@ -395,7 +397,7 @@ DESK_TEST(a_reply_stays_in_its_thread_and_takes_nothing_else_from_a_stranger)
         ASSERT(!strstr(message_of(desk, at + 1), cases[i].lacks));
         ASSERT(str_find(desk_body(desk, at + 1), STR("\"threadId\":\"t1\"")) >= 0);
     }
-    ASSERT_CONTAINS(desk->preview.text.p, "in reply to: m1");
+    ASSERT_CONTAINS(facts_text(t, desk->preview.details), "in reply to: m1");
     desk_says(desk, 404, "{}");
     ASSERT_EQ(desk_does(desk, "send_email", REPLY), ERR_NOT_FOUND);
     ASSERT_CONTAINS(desk_output(desk), "the mail to reply to");

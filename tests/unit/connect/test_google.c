@@ -423,6 +423,45 @@ DESK_TEST(a_token_that_is_refused_is_replaced_once)
     ASSERT_EQ(desk_asked(desk), desk->said);
 }
 
+static unsigned heard[4], heard_n;
+
+struct waiting {
+    struct google_wait wait; /* first */
+    unsigned number;
+};
+
+static void on_heard(struct google_wait *wait, struct str token, const struct err *err)
+{
+    (void)token, (void)err;
+    heard[heard_n++] = ((struct waiting *)wait)->number;
+}
+
+/* Whichever of three gives up, the others and one that comes later are told, in their order. */
+DESK_TEST(a_call_that_gives_up_takes_nobody_else_s_token)
+{
+    AUTO(desk) desk = desk_new(t);
+
+    desk_connect_google(desk);
+    for (unsigned gone = 0; gone < 3; gone++) {
+        struct waiting all[4];
+        unsigned next = 0;
+
+        heard_n = 0;
+        for (unsigned i = 0; i < 4; i++) {
+            all[i] = (struct waiting){ { .ready = on_heard }, i };
+            if (i == 3)
+                google_unwait(desk->connect->oauth, &all[gone].wait);
+            google_token(desk->connect->oauth, &all[i].wait);
+        }
+        google_unwait(desk->connect->oauth, &all[gone].wait); /* it waits no more */
+        desk_turn(desk, 1);
+        ASSERT_EQ(heard_n, 3);
+        for (unsigned i = 0; i < 4; i++)
+            if (i != gone)
+                ASSERT_EQ(heard[next++], i);
+    }
+}
+
 /* Each of them has a defined outcome; only what Google said for good makes the account unusable. */
 DESK_TEST(a_refresh_that_fails_is_told_and_the_next_call_tries_again)
 {

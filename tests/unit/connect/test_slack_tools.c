@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "desk.h"
+#include "harness/facts.h"
 
 #define HELLO "{\"channel_id\":\"C024BE91L\",\"text\":\"hello <b>\\\"there\\\"</b> \\u00fc\"}"
 #define INFO  "{\"ok\":true,\"channel\":{\"id\":\"C024BE91L\",\"name\":\"general\"}}"
@@ -50,7 +51,8 @@ DESK_TEST(channels_are_read_page_by_page)
     ASSERT_CONTAINS(desk_output(desk), "\"more\":false");
     ASSERT_CONTAINS(desk_output(desk),
                     "{\"id\":\"C1\",\"name\":\"room1\",\"is_private\":true,\"is_member\":true}");
-    ASSERT_STR(desk->result.taint, "slack");
+    ASSERT_STR(desk->result.taint,
+               "slack,slack:room0,slack:room1,slack:room2,slack:room3,slack:room4");
     ASSERT_STR(desk_header(desk, 2, "Authorization"), "Bearer " SLACK_TOKEN);
 }
 
@@ -113,8 +115,9 @@ DESK_TEST(a_message_is_shown_with_the_name_of_its_channel_and_sent_once)
     desk_says(desk, 200, SENT);
     ASSERT_EQ(desk_does(desk, "send_slack_message", HELLO), ERR_NONE);
     ASSERT_STR(desk->preview.title, "Send a Slack message to #general");
-    ASSERT_STR(desk->preview.text,
-               "to: #general (C024BE91L) in Mice & Men\n\nhello <b>\"there\"</b> \xc3\xbc");
+    ASSERT_STR(desk->preview.text, "hello <b>\"there\"</b> \xc3\xbc");
+    ASSERT_TEXT(facts_text(t, desk->preview.details),
+                "to: #general (C024BE91L)\nworkspace: Mice & Men\n");
     ASSERT_TEXT(desk_line(desk, 1),
                 "GET https://slack.com/api/conversations.info?channel=C024BE91L");
     ASSERT_TEXT(desk_line(desk, 2), "POST https://slack.com/api/chat.postMessage");
@@ -137,7 +140,7 @@ DESK_TEST(a_channel_whose_name_is_not_found_is_shown_by_its_id)
     ASSERT_OK(desk_preview(desk, "send_slack_message", HELLO));
     desk_turn(desk, 1000);
     ASSERT_STR(desk->preview.title, "Send a Slack message to C024BE91L");
-    ASSERT_CONTAINS(desk->preview.text.p, "its name could not be looked up");
+    ASSERT_CONTAINS(facts_text(t, desk->preview.details), "its name could not be looked up");
 }
 
 /* The workspace that was connected when a person said yes is the one it goes to. */

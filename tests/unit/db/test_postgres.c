@@ -231,7 +231,7 @@ PG_TEST(a_server_that_refuses_is_named_without_its_password)
     };
     AUTO(domain) domain = NULL;
 
-    ASSERT_FAILS(domain_open(&config, &domain, &t->err), ERR_STORAGE_FAILED);
+    ASSERT_FAILS(domain_open(&config, &domain, &t->err), ERR_BAD_REQUEST);
     ASSERT_CONTAINS(test_err_text(t), "no_such_database");
     if (strstr(test_err_text(t), "hunter2"))
         FAIL("the message shows the password");

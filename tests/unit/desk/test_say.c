@@ -44,6 +44,22 @@ DB_TEST(time_is_said_with_the_task_and_how_long_it_took)
                 "Leg day, Tue 17 Feb 2026 16:00–17:05, 1 h 5 min: squats\n");
 }
 
+/* Ids say nothing to a model: what a list leads to is named beside it. */
+DB_TEST(lists_come_with_the_names_of_what_they_belong_to)
+{
+    AUTO_OFFICE office;
+
+    office_open(&office, t);
+    office_fill(&office);
+    ASSERT_OK(office_run(&office, "list_tasks_in_scope", "op", "{}"));
+    ASSERT_CONTAINS(office.result.output.p, "\"categoryNames\":{\"gym\":");
+    rig_add(&office.rig, RECORD_DAY_PLAN_BLOCK,
+            "{'planId':'dayplan-2026-02-18','categoryId':'gym','taskId':'legs',"
+            "'startTime':'2026-02-18T21:00:00+01:00','endTime':'2026-02-18T21:30:00+01:00'}");
+    ASSERT_OK(office_run(&office, "get_or_create_day_plan", "op2", "{'planDate':'2026-02-18'}"));
+    ASSERT_TEXT(office_out(&office, "/taskTitles/legs"), "\"Leg day\"");
+}
+
 TEST(the_title_of_a_task_elsewhere_is_not_told_with_a_block)
 {
     AUTO_OFFICE office;

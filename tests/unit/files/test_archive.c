@@ -154,6 +154,51 @@ TEST(what_is_no_archive_or_was_cut_is_refused)
                      ERR_BAD_REQUEST);
 }
 
+/* Wherever the end is missing: libarchive takes what is there for all of it. */
+TEST(an_archive_that_is_cut_anywhere_is_refused)
+{
+    static const char *const programs[] = {
+        "zip([('a.md', b'one'), ('b.md', b'two' * 100)])",
+        "zip([('a.md', b'one'), ('b.md', b'two' * 100)], zipfile.ZIP_STORED)",
+        "tar([('a.md', b'one'), ('b.md', b'two' * 100)], 'w:gz')",
+        "tar([('a.md', b'one'), ('b.md', b'two' * 100)])",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        struct str whole = made_by(t, programs[i]);
+        size_t end = whole.n;
+        struct result got;
+
+        ASSERT_OK(read_with(t, whole, (struct archive_limits){ 0 }, &got));
+        ASSERT_EQ(got.count, 2);
+        if (i == 3) /* two blocks are its end, the rest of a record is padding */
+            end = 4 * 512 + 1024;
+        for (size_t n = 1; n < end; n += n < 600 || end - n < 100 ? 1 : 97) {
+            if (read_with(t, str_take(whole, n), (struct archive_limits){ 0 }, &got) == 0)
+                FAIL("archive %zu was taken with %zu of %zu bytes", i, n, whole.n);
+            ASSERT_EQ(t->err.code, ERR_BAD_REQUEST);
+        }
+    }
+}
+
+/* A byte that is another is found by the sum of its entry. */
+TEST(a_damaged_entry_is_refused)
+{
+    static const char *const programs[] = {
+        "zip([('a.md', b'one' * 50)], zipfile.ZIP_STORED)\n"
+        "b = bytearray(open('a', 'rb').read()); b[60] ^= 1; open('a', 'wb').write(b)",
+        "tar([('a.md', os.urandom(500))], 'w:gz')\n"
+        "b = bytearray(open('a', 'rb').read()); b[-12] ^= 1; open('a', 'wb').write(b)",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        struct result got;
+
+        ASSERT_FAILS(read_with(t, made_by(t, programs[i]), (struct archive_limits){ 0 }, &got),
+                     ERR_BAD_REQUEST);
+    }
+}
+
 TEST(limits_hold_to_the_entry_and_the_byte)
 {
     struct str three = made_by(t, "tar([('a', b'12345'), ('b', b'12345'), ('c', b'12345')])");

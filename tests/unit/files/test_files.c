@@ -204,6 +204,10 @@ DB_TEST(an_operation_is_applied_once)
     ASSERT_STR(get(rig, "a.md").content, "two");
     write.path = STR("b.md");
     ASSERT_FAILS(rig_put(rig, &write, &file), ERR_CONFLICT);
+    /* Nor is it that of a file which is there. */
+    ASSERT_EQ(rig_write(rig, "b.md", "other", 0, &file), 1);
+    ASSERT_FAILS(rig_put(rig, &write, &file), ERR_CONFLICT);
+    ASSERT_STR(get(rig, "b.md").content, "other");
 }
 
 DB_TEST(an_operation_that_found_nothing_to_change_stays_done)
@@ -557,7 +561,7 @@ DB_TEST(words_and_content_are_bounded_to_the_byte)
         size_t max;
     } words[] = {
         { "author", &write.author, 256 },  { "type", &write.type, 256 },
-        { "taint", &write.taint, 256 },    { "inbox id", &write.inbox_id, 256 },
+        { "taint", &write.taint, 4096 },   { "inbox id", &write.inbox_id, 256 },
         { "reason", &write.reason, 4096 }, { "operation id", &write.operation_id, 256 },
     };
     struct file file;
@@ -582,5 +586,5 @@ DB_TEST(words_and_content_are_bounded_to_the_byte)
     ASSERT_EQ(file.size, FILE_BYTES_MAX);
     ASSERT(str_eq(file.content, write.content));
     ASSERT_EQ(file.reason.n, 4096);
-    ASSERT_EQ(file.taint.n, 256);
+    ASSERT_EQ(file.taint.n, 4096);
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,4 +180,70 @@ TEST(the_policy_that_comes_as_an_example_is_in_force_when_it_is_there)
     ASSERT_EQ(strlen(site.rooms.policy_hash), 64);
     ASSERT(str_eq(site.rooms.policy_text, test_read_file(t, path)));
     site_close(&site);
+}
+
+/* ---- directories ---- */
+
+static int start_in(struct test *t, struct site *site, const char *cwd, struct run_info *ret_info)
+{
+    const struct run_request request = { .prompt = STR("hello"), .cwd = str_from(cwd) };
+
+    err_reset(&t->err);
+    return run_start(site->rooms.runner, &request, &t->arena, ret_info, &t->err);
+}
+
+static void put_settings(struct test *t, const char *dir, const char *text)
+{
+    const char *folder = arena_printf(&t->arena, "%s/.dormouse", test_path(t, dir));
+
+    mkdir(test_path(t, dir), 0700);
+    mkdir(folder, 0700);
+    test_write_file(arena_printf(&t->arena, "%s/config.yaml", folder), text, strlen(text));
+}
+
+/* The rooms are open already, and their own directory is another one. */
+TEST(a_directorys_file_holds_for_runs_there)
+{
+    struct run_info info;
+    struct site site;
+
+    site_open(t, &site);
+    ASSERT_OK(site_wake(t, &site, "Ada", "/"));
+    put_settings(t, "p", "sandbox: { limits: { timeout: 10s } }");
+    mkdir(test_path(t, "p/sub"), 0700);
+    ASSERT_OK(start_in(t, &site, test_path(t, "p/sub"), &info));
+    put_settings(t, "p", "sandbox:\n  enabled: false\n");
+    ASSERT_FAILS(start_in(t, &site, test_path(t, "p/sub"), &info), ERR_BAD_REQUEST);
+    ASSERT_CONTAINS(test_err_text(t),
+                    "/p/.dormouse/config.yaml:2:12: `sandbox.enabled` would loosen");
+    ASSERT_OK(start_in(t, &site, test_dir(t), &info));
+    /* By where it is, not by its name. */
+    ASSERT_EQ(symlink(test_path(t, "p/sub"), test_path(t, "link")), 0);
+    ASSERT_FAILS(start_in(t, &site, test_path(t, "link"), &info), ERR_BAD_REQUEST);
+    site_close(&site);
+}
+
+TEST(folders_that_agents_may_not_read_are_not_watched)
+{
+    static const char *const denied[] = { "/no-home/.ssh", "/no-home/.gnupg/x", "/no-home/a/.env",
+                                          "/no-home/.local/share/dormouse/files" };
+    const char *before = getenv("HOME") ? arena_text(&t->arena, getenv("HOME")) : NULL;
+    struct site site;
+
+    setenv("HOME", "/no-home", 1);
+    unsetenv("XDG_DATA_HOME");
+    unsetenv("DORMOUSE_DATA");
+    site_open(t, &site);
+    ASSERT_OK(site_wake(t, &site, "Ada", "/"));
+    for (size_t i = 0; i < ARRAY_LEN(denied); i++) {
+        err_reset(&t->err);
+        ASSERT_FAILS(waker_folder_check(site.rooms.waker, str_from(denied[i]), &t->err),
+                     ERR_PATH_DENIED);
+    }
+    err_reset(&t->err);
+    ASSERT_FAILS(waker_folder_check(site.rooms.waker, STR("/no-home/inbox"), &t->err),
+                 ERR_NOT_FOUND);
+    site_close(&site);
+    if (before)
+        setenv("HOME", before, 1);
 }

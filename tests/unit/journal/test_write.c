@@ -439,6 +439,49 @@ DB_TEST(a_vector_clock_that_can_not_be_read_is_an_error_and_not_a_guess)
     ASSERT_CONTAINS(err_message(&t->err, 0), "task a");
 }
 
+/* What follows from a record's content is its id: a new one takes the place of a deleted one, and
+ * its clock goes on, or another host would take the older for the newer. */
+DB_TEST(a_record_that_takes_a_deleted_one_s_place_goes_on_with_its_clock)
+{
+    static const struct {
+        enum record_type type;
+        struct sql alter;
+        const char *fields;
+    } cases[] = {
+        { RECORD_DAY_PLAN,
+          { "UPDATE day_plans SET vector_clock = '{\"other\":7}'" },
+          "{'planDate':'2026-02-18'}" },
+        { RECORD_RATING,
+          { "UPDATE ratings SET vector_clock = '{\"other\":7}'" },
+          "{'targetType':'task','targetId':'a','dimension':'mood','value':3}" },
+        { RECORD_ENTRY_LINK,
+          { "UPDATE entry_links SET vector_clock = '{\"other\":7}'" },
+          "{'fromType':'task','fromId':'a','toType':'task','toId':'b','relation':'related'}" },
+    };
+    AUTO_RIG rig;
+
+    rig_open(&rig, t);
+    rig_add_as(&rig, RECORD_TASK, "a", "{'title':'x'}");
+    rig_add_as(&rig, RECORD_TASK, "b", "{'title':'y'}");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct str id = rig_add(&rig, cases[i].type, cases[i].fields);
+        struct record old = rig_get(&rig, cases[i].type, id), now;
+        struct vclock clock;
+
+        ASSERT_OK(domain_begin(rig.domain, &t->err));
+        ASSERT_OK(db_exec(domain_db(rig.domain), cases[i].alter, &t->err));
+        ASSERT_OK(domain_commit(rig.domain, &t->err));
+        ASSERT_EQ(rig_remove(&rig, cases[i].type, id), 1);
+        ASSERT_STR(rig_add(&rig, cases[i].type, cases[i].fields), id.p);
+        now = rig_get(&rig, cases[i].type, id);
+        ASSERT_EQ(now.n, old.n);
+        ASSERT(now.counter > old.counter);
+        ASSERT_OK(vclock_parse(now.vector_clock, &t->arena, &clock, &t->err));
+        ASSERT_EQ(vclock_of(&clock, STR("other")), 7);
+        ASSERT_EQ(vclock_of(&clock, str_from(change_host_id(rig.change))), now.counter);
+    }
+}
+
 DB_TEST(what_another_host_wrote_stays_in_the_clock)
 {
     AUTO_RIG rig;

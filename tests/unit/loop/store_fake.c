@@ -129,7 +129,21 @@ static void fake_idle(struct domain *domain)
     note(store_of(domain), "idle");
 }
 
+static int fake_mend(struct domain *domain, struct err *err)
+{
+    struct store_fake *store = store_of(domain);
+
+    store->mends++;
+    if (store->fail_mend > 0) {
+        store->fail_mend--;
+        return err_set(err, ERR_STORAGE_FAILED, "mend fails");
+    }
+    store->health = DOMAIN_OK;
+    return 0;
+}
+
 const struct tick_store_ops store_fake_ops = {
+    .mend = fake_mend,
     .health = fake_health,
     .begin = fake_begin,
     .commit = fake_commit,

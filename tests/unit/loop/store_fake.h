@@ -26,6 +26,7 @@ struct store_fake {
     bool fail_begin, fail_savepoint, fail_release, fail_settle, fail_commit;
     bool ambiguous;                 /* the failing commit becomes durable all the same */
     enum domain_health health_then; /* after a failed commit */
+    int fail_mend, mends;           /* so many tries fail; so many were made */
 };
 
 extern const struct tick_store_ops store_fake_ops;

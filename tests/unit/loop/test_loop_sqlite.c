@@ -166,6 +166,57 @@ TEST(a_failed_write_lets_nothing_out_and_reading_goes_on)
     loop_free(TAKE(loop));
 }
 
+struct healths {
+    struct loop *loop;
+    enum domain_health seen[8];
+    size_t n;
+};
+
+static void note_health(struct domain *domain, enum domain_health health, const struct err *why,
+                        void *arg)
+{
+    struct healths *healths = arg;
+
+    (void)domain, (void)why;
+    healths->seen[healths->n++ % 8] = health;
+    if (health == DOMAIN_OK)
+        loop_stop(healths->loop);
+}
+
+TEST(a_domain_is_mended_when_the_disk_has_room)
+{
+    AUTO(domain) domain = NULL;
+    AUTO(loop) loop = NULL;
+    struct healths healths = { .n = 0 };
+    struct ack lost = ack_of(1), kept = ack_of(2);
+    int64_t count;
+
+    disk_install();
+    ASSERT_OK(rows_open(test_path(t, "agent.db"), &domain, &t->err));
+    ASSERT_OK(loop_new(NULL, &loop, &t->err));
+    loop_attach(loop, domain);
+    healths.loop = loop;
+    loop_on_health(loop, note_health, &healths);
+    ASSERT(add(loop, domain, &lost, &t->err));
+    disk_fail(FAULT_WRITE, FAULT_FULL, 1);
+    ASSERT_OK(loop_run(loop, &t->err)); /* ends when the domain is healthy again */
+    ASSERT(lost.ran == 0 && lost.dropped == 1);
+    ASSERT(healths.n == 2 && healths.seen[0] == DOMAIN_READ_ONLY && healths.seen[1] == DOMAIN_OK);
+    loop_free(TAKE(loop));
+    ASSERT_OK(loop_new(NULL, &loop, &t->err));
+    loop_attach(loop, domain);
+    ASSERT(add(loop, domain, &kept, &t->err));
+    loop_stop(loop);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT_EQ(kept.ran, 1);
+    loop_free(TAKE(loop));
+    ASSERT_OK(rows_count(domain, 1, &count, &t->err));
+    ASSERT_EQ(count, 0);
+    ASSERT_OK(rows_count(domain, 2, &count, &t->err));
+    ASSERT_EQ(count, 1);
+    ASSERT_OK(domain_check(domain, &t->err));
+}
+
 TEST(a_failed_sync_ends_the_loop_after_everybody_was_told)
 {
     AUTO(domain) domain = NULL;

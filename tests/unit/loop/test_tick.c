@@ -153,6 +153,52 @@ TEST(a_read_only_domain_refuses_units_and_the_loop_goes_on)
     expect(r, "begin b\ncommit b\nrun 1\n");
 }
 
+static void tell_health(struct domain *domain, enum domain_health health, const struct err *why,
+                        void *arg)
+{
+    struct room *r = arg;
+
+    (void)domain, (void)why;
+    buf_printf(&r->trace, "health %s\n", domain_health_name(health));
+}
+
+TEST(trouble_is_told_once_and_tried_with_growing_pauses)
+{
+    AUTO(room) r = room_new();
+
+    loop_on_health(r->loop, tell_health, r);
+    r->a.fail_mend = 6;
+    r->a.health = DOMAIN_READ_ONLY;
+    ASSERT(!loop_is_healthy(r->loop));
+    loop_fake_tick(r->loop);
+    expect(r, "health read_only\n");
+    loop_fake_advance(r->loop, 999);
+    ASSERT_EQ(r->a.mends, 0);
+    loop_fake_advance(r->loop, 1 + 2000 + 4000 + 8000);
+    ASSERT_EQ(r->a.mends, 4);
+    loop_fake_advance(r->loop, 16000 + 30000);
+    ASSERT_EQ(r->a.mends, 6);
+    buf_clear(&r->trace);
+    loop_fake_advance(r->loop, 29999);
+    expect(r, "");
+    loop_fake_advance(r->loop, 1);
+    expect(r, "health ok\n");
+    ASSERT(loop_is_healthy(r->loop));
+    /* Back within a minute: the same trouble. */
+    r->a.health = DOMAIN_READ_ONLY;
+    loop_fake_tick(r->loop);
+    loop_fake_advance(r->loop, 29999);
+    ASSERT_EQ(r->a.mends, 7);
+    loop_fake_advance(r->loop, 1);
+    ASSERT(loop_is_healthy(r->loop));
+    /* Later: another one. */
+    loop_fake_advance(r->loop, 61000);
+    r->a.health = DOMAIN_AWAY;
+    loop_fake_tick(r->loop);
+    loop_fake_advance(r->loop, 1000);
+    ASSERT(loop_is_healthy(r->loop));
+}
+
 TEST(a_lost_domain_ends_the_loop_after_everybody_was_told)
 {
     AUTO(room) r = room_new();

@@ -238,6 +238,42 @@ DB_TEST(a_long_message_is_shortened_and_says_so)
     ASSERT(context.tokens <= CONTEXT_TOKENS_DEFAULT);
 }
 
+/* A provider's opaque part is kept in the exchange that is under way: a person's word or an
+ * observation begins another one, what the agent did does not. */
+DB_TEST(the_opaque_part_is_kept_until_somebody_is_heard)
+{
+    static const struct {
+        enum message_kind kind;
+        bool ends;
+    } cases[] = {
+        { MESSAGE_USER, true },     { MESSAGE_OBSERVATION, true }, { MESSAGE_THOUGHT, false },
+        { MESSAGE_SUMMARY, false }, { MESSAGE_SYSTEM, false },
+    };
+    AUTO_RIG rig = rig_open(t);
+    const char *text = rig_text(t, 200000, 'x').p; /* {"text":"xxx... */
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct context context;
+
+        ASSERT_OK(thread_open(rig.domain,
+                              str_from(arena_printf(&t->arena, "planner:session:s%zu", i)),
+                              rig.agent.n, NOW, &t->arena, &rig.thread, &t->err));
+        say(&rig, 10);
+        rig_append(&rig, (struct message){ .kind = MESSAGE_THOUGHT,
+                                           .content = str_from(arena_printf(
+                                               &t->arena, "{\"opaque\":\"seal\",%s", text + 1)) });
+        rig_append(&rig, (struct message){ .kind = cases[i].kind,
+                                           .tokens_approx = 10,
+                                           .content = STR("{\"text\":\"next\"}") });
+        context = load(&rig, 0);
+        ASSERT_EQ(context.count, 3);
+        ASSERT(context.messages[1].content.n < 100000);
+        if ((str_find(context.messages[1].content, STR("seal")) < 0) != cases[i].ends)
+            FAIL("after kind %d: %.*s", cases[i].kind,
+                 STR_ARG(str_take(context.messages[1].content, 100)));
+    }
+}
+
 DB_TEST(the_newest_message_is_shown_however_small_the_budget)
 {
     AUTO_RIG rig = rig_open(t);

@@ -39,6 +39,61 @@ static void check(struct test *t, const struct told *all, size_t n)
 }
 #define CHECK(all) check(t, all, ARRAY_LEN(all))
 
+/* Written out again: a mark that is missing in the table must be missed. */
+TEST(every_mark_is_seen_in_any_case)
+{
+    static const struct told all[] = {
+        { "<|im_start|>", "role-mark", true },
+        { "<|im_end|>", "role-mark", true },
+        { "<|system|>", "role-mark", true },
+        { "<|user|>", "role-mark", true },
+        { "<|assistant|>", "role-mark", true },
+        { "<|start_header_id|>", "role-mark", true },
+        { "<|eot_id|>", "role-mark", true },
+        { "<|endoftext|>", "role-mark", true },
+        { "<start_of_turn>", "role-mark", true },
+        { "<end_of_turn>", "role-mark", true },
+        { "[inst]", "role-mark", true },
+        { "[/inst]", "role-mark", true },
+        { "<<sys>>", "role-mark", true },
+        { "<system>", "role-mark", true },
+        { "</system>", "role-mark", true },
+        { "[system]", "role-mark", true },
+        { "[system message]", "role-mark", true },
+        { "### system:", "role-mark", true },
+        { "### instruction:", "role-mark", true },
+        { "<script", "<script", true },
+        { "<iframe", "<iframe", true },
+        { "<object", "<object", true },
+        { "<embed", "<embed", true },
+        { "data:text/html", "data:text/html", true },
+        { "downloadstring(", "shell-download", true },
+        { "invoke-expression", "shell-one-liner", true },
+        { "iex(", "shell-one-liner", true },
+        { "iex (", "shell-one-liner", true },
+        { "<!--", "unseen", true },
+        { "[//]:", "unseen", true },
+        { "[comment]:", "unseen", true },
+        { "display:none", "unseen", true },
+        { "display: none", "unseen", true },
+        { "font-size:0", "unseen", true },
+        { "font-size: 0", "unseen", true },
+        { "javascript:", "javascript:", true },
+        { "-----begin ", "-----BEGIN", true },
+    };
+    struct told loud[ARRAY_LEN(all)];
+
+    CHECK(all);
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        char *text = arena_printf(&t->arena, "so %s x", all[i].text);
+
+        for (char *at = text; *at; at++)
+            *at = *at >= 'a' && *at <= 'z' ? (char)(*at - 32) : *at;
+        loud[i] = (struct told){ text, all[i].pattern, true };
+    }
+    check(t, loud, ARRAY_LEN(loud));
+}
+
 /* ---- phrases ---- */
 
 TEST(every_phrase_has_an_example_and_something_near_it)

@@ -58,7 +58,8 @@ static void deltas(const struct model_sink *sink, void *arg, enum model_delta ki
         sink->on_delta(arg, kind, str_take(text, 5));
 }
 
-static void reply(const struct model_sink *sink, void *arg, const char *text)
+static void reply(const struct stage *stage, const struct model_sink *sink, void *arg,
+                  const char *text)
 {
     static struct model_call calls[200];
     static char ids[200][16];
@@ -70,7 +71,7 @@ static void reply(const struct model_sink *sink, void *arg, const char *text)
 
         sscanf(text + 1, "%63s", code);
         err_set(&err, err_from_name(code), "%s", text);
-        sink->on_done(arg, NULL, &err, -1);
+        sink->on_done(arg, NULL, &err, stage->retry_after_ms ? stage->retry_after_ms : -1);
         return;
     }
     if (text[0] == '~' || text[0] == '^') {
@@ -135,7 +136,7 @@ static int model_call(void *call_arg, const struct model_request *request,
         stage->sink_arg = arg;
         return 0;
     }
-    reply(sink, arg, text);
+    reply(stage, sink, arg, text);
     return 0;
 }
 
@@ -150,7 +151,7 @@ void stage_answer(struct stage *stage, const char *text)
 
     ASSERT(sink != NULL);
     stage->sink = NULL;
-    reply(sink, stage->sink_arg, text);
+    reply(stage, sink, stage->sink_arg, text);
     stage_settle(stage);
 }
 
@@ -224,8 +225,11 @@ static void tool_stop(struct tool_job *job)
 
 static int ask_person(struct tool_job *job, struct err *err)
 {
-    const struct tool_result result = { .waits = true,
-                                        .question = STR("{\"question\":\"Which?\"}") };
+    struct stage *stage = tool_job_impl_arg(job);
+    const struct tool_result result = {
+        .waits = true,
+        .question = stage->question.n ? stage->question : STR("{\"question\":\"Which?\"}"),
+    };
 
     (void)err;
     tool_job_finish(job, &result);
@@ -245,7 +249,8 @@ static int show_target(struct tool_job *job, struct err *err)
 {
     struct stage *stage = tool_job_impl_arg(job);
 
-    (void)err;
+    if (stage->unshowable)
+        return err_set(err, ERR_VERSION_CONFLICT, "%s", stage->unshowable);
     if (stage->hold_previews)
         stage->previewing = job;
     else
@@ -535,7 +540,7 @@ const char *stage_story(struct stage *stage)
 
 void stage_forget(struct stage *stage)
 {
-    stage->event_count = 0;
+    stage->event_count = stage->partial_count = 0;
 }
 
 const char *stage_last(struct stage *stage, const char *type)
@@ -657,19 +662,35 @@ static void check_alive(struct stage *stage, const struct run_info *info)
         ASSERT(runner_active(stage->runner) > 0);
 }
 
+static void check_run(struct stage *stage, const struct run_info *info)
+{
+    struct test *t = stage->t;
+    struct run_replay_report report;
+
+    ASSERT_OK(run_replay_check(stage->domain, info->n, &run_program, &report, &t->err));
+    ASSERT_EQ(report.ended, info->ended_at != 0);
+    check_alive(stage, info);
+    check_thread(stage, info->thread_id);
+}
+
+void stage_check_run(struct stage *stage, struct str run_id)
+{
+    struct test *t = stage->t;
+    AUTO_ARENA arena = ARENA_INIT;
+    struct run_info info;
+
+    ASSERT_OK(run_get(stage->runner, run_id, &arena, &info, &t->err));
+    check_run(stage, &info);
+}
+
 void stage_check(struct stage *stage)
 {
     struct test *t = stage->t;
     AUTO_ARENA arena = ARENA_INIT;
-    struct run_replay_report report;
     struct run_info *infos;
     size_t n;
 
     ASSERT_OK(run_list(stage->runner, STR_NONE, 0, 1000, &arena, &infos, &n, &t->err));
-    for (size_t i = 0; i < n; i++) {
-        ASSERT_OK(run_replay_check(stage->domain, infos[i].n, &run_program, &report, &t->err));
-        ASSERT_EQ(report.ended, infos[i].ended_at != 0);
-        check_alive(stage, &infos[i]);
-        check_thread(stage, infos[i].thread_id);
-    }
+    for (size_t i = 0; i < n; i++)
+        check_run(stage, &infos[i]);
 }

@@ -57,11 +57,14 @@ struct stage {
         char *arguments;
     } effects[STAGE_EFFECTS]; /* of handlers that ran, in order */
     size_t done_count;
+    int64_t retry_after_ms;      /* of answers that begin with '#'; 0: not said */
+    const char *unshowable;      /* why previews of `put` fail; NULL: they don't */
     bool hold_tools;             /* jobs wait for stage_finish() */
     bool unsure;                 /* what they do is done, and nobody says so */
     bool hold_previews;          /* previews of `put` too */
     struct tool_job *previewing; /* one that waits */
     const char *target;          /* the version of what `put` changes */
+    struct str question;         /* what `query` asks; empty: "Which?" */
     const char *policy;          /* text of DATA/policy.yaml from the next crash on; NULL: none */
     unsigned model_calls;
     struct bp_policy *parsed_policy;
@@ -119,6 +122,8 @@ int stage_decide_with(struct stage *stage, struct inbox_decision decision);
 /* What must hold of everything stored, whatever happened: replay, gapless seq, one result for every
  * call, live events as read back, nothing that hangs. stage_free() calls it. */
 void stage_check(struct stage *stage);
+/* The same of one run: what a sweep of many lives checks after each. */
+void stage_check_run(struct stage *stage, struct str run_id);
 /* Somebody changes what is stored. */
 void stage_alter(struct stage *stage, const char *sql);
 const char *stage_status(struct stage *stage, struct str run_id);

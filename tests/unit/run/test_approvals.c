@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
+
 #include "base/json.h"
 #include "stage.h"
 
@@ -271,21 +273,108 @@ DB_TEST(edit_of_what_is_as_it_was_shown_acts_at_once)
 
 /* ---- grants ---- */
 
-DB_TEST(yes_for_this_run_covers_the_tool_in_this_run_only)
+DB_TEST(yes_for_this_run_covers_exactly_this_call_in_this_run_only)
 {
     struct stage *stage = stage_new(t);
     struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = INBOX_FOR_RUN };
 
     stage_says(stage, "!send {\"n\":1}");
+    stage_says(stage, "!send { \"n\": 1 }");
     stage_says(stage, "!send {\"n\":2}");
     stage_says(stage, "ok");
-    stage_says(stage, "!send {\"n\":3}");
+    stage_says(stage, "!send {\"n\":1}");
     stage_run(stage, "send");
     ASSERT_EQ(stage_decide_with(stage, yes), 1);
     ASSERT_EQ(stage->done_count, 2);
+    ASSERT_EQ(pending(stage), 1); /* other arguments */
+    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
     stage_run(stage, "send again");
+    ASSERT_EQ(stage->done_count, 3);
+    ASSERT_EQ(pending(stage), 1); /* another run */
+    stage_free(stage);
+}
+
+static bool take_id(void *arg, const struct approval_grant *grant)
+{
+    snprintf(arg, UUID_TEXT_SIZE, "%.*s", STR_ARG(grant->id));
+    return true;
+}
+
+static void revoke_all(struct stage *stage)
+{
+    struct test *t = stage->t;
+    char id[UUID_TEXT_SIZE] = "";
+
+    ASSERT_OK(grant_each(stage->domain, take_id, id, &t->err));
+    ASSERT_OK(loop_unit_begin(stage->loop, stage->domain, &t->err));
+    ASSERT_EQ(grant_revoke(stage->domain, str_from(id), 1, &t->err), 1);
+    ASSERT_OK(loop_unit_end(stage->loop, true, &t->err));
+}
+
+static void revoke_and_ask(struct test *t, enum inbox_scope scope)
+{
+    struct stage *stage = stage_new(t);
+    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = scope };
+
+    stage_says(stage, "!send {\"n\":1}");
+    stage_says(stage, "!send {\"n\":1}\n!query {}");
+    stage_says(stage, "!send {\"n\":1}");
+    stage_run(stage, "send");
+    ASSERT_EQ(stage_decide_with(stage, yes), 1);
+    ASSERT_EQ(stage->done_count, 2);
+    revoke_all(stage);
+    ASSERT_EQ(stage_decide(stage, INBOX_ANSWERED, "\"go on\""), 1);
     ASSERT_EQ(stage->done_count, 2);
     ASSERT_EQ(pending(stage), 1);
+    stage_free(stage);
+}
+
+DB_TEST(grant_of_a_run_that_was_revoked_asks_again_in_that_run)
+{
+    revoke_and_ask(t, INBOX_FOR_RUN);
+}
+
+DB_TEST(grant_for_always_that_was_revoked_asks_again)
+{
+    revoke_and_ask(t, INBOX_ALWAYS);
+}
+
+/* It waits for its turn behind a call that acts alone: what is true when it acts counts. */
+DB_TEST(grant_that_was_revoked_before_the_call_acts_does_not_cover_it)
+{
+    struct stage *stage = stage_new(t);
+    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = INBOX_ALWAYS };
+
+    stage_says(stage, "!send {\"n\":1}");
+    stage_says(stage, "!alone {}\n!send {\"n\":1}");
+    stage_says(stage, "I see.");
+    stage_run(stage, "send");
+    stage->hold_tools = true;
+    ASSERT_EQ(stage_decide_with(stage, yes), 1);
+    stage_finish(stage); /* the first; now `alone` acts */
+    revoke_all(stage);
+    stage_finish(stage);
+    ASSERT_EQ(stage->done_count, 2);
+    ASSERT_CONTAINS(stage->last_request, "no longer covers it");
+    ASSERT_CONTAINS(stage_last(stage, "done"), "I see.");
+    stage_free(stage);
+}
+
+DB_TEST(item_that_offers_no_grant_takes_none)
+{
+    struct stage *stage = stage_new(t);
+    struct inbox_decision yes = { .state = INBOX_APPROVED,
+                                  .scope = INBOX_ALWAYS,
+                                  .by = STR("owner") };
+
+    stage_says(stage, "!send {}");
+    stage_says(stage, "ok");
+    stage_run(stage, "send");
+    stage_alter(stage, "UPDATE inbox SET pattern = NULL"); /* as one of an earlier version */
+    ASSERT_FAILS(run_decide(stage->runner, stage_item(stage), &yes, &t->err), ERR_BAD_REQUEST);
+    err_reset(&t->err);
+    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
+    ASSERT_EQ(stage->done_count, 1);
     stage_free(stage);
 }
 
@@ -442,6 +531,47 @@ DB_TEST(answer_of_a_person_is_the_result_of_the_question)
     stage_free(stage);
 }
 
+/* A number is one of the choices, or a choice's own text, or a slip. */
+DB_TEST(answer_by_number_is_one_of_the_choices)
+{
+    static const struct {
+        const char *answer, *says; /* NULL: it is taken */
+    } cases[] = {
+        { "0", "there is no choice 0: 1 is \"red\", 2 is \"blue\", 3 is \"7\"" },
+        { "\"0\"", "there is no choice 0" },
+        { "\" 0 \"", "there is no choice 0" },
+        { "-1", "there is no choice -1" },
+        { "4", "there is no choice 4" },
+        { "\"4\"", "there is no choice 4" },
+        { "1", NULL },
+        { "3", NULL },
+        { "\"3\"", NULL },
+        { "7", NULL }, /* the third one's text */
+        { "\"7\"", NULL },
+        { "\"green\"", NULL },
+        { "\"0 of them\"", NULL },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct stage *stage = stage_new(t);
+        int r;
+
+        stage->question = STR("{\"question\":\"Which?\",\"choices\":[\"red\",\"blue\",\"7\"]}");
+        stage_says(stage, "!query {}");
+        stage_says(stage, "I see.");
+        stage_run(stage, "which");
+        r = stage_decide(stage, INBOX_ANSWERED, cases[i].answer);
+        if (cases[i].says) {
+            ASSERT(r < 0);
+            ASSERT_CONTAINS(test_err_text(t), cases[i].says);
+            err_reset(&t->err);
+            r = stage_decide(stage, INBOX_ANSWERED, "2");
+        }
+        ASSERT_EQ(r, 1);
+        stage_free(stage);
+    }
+}
+
 /* What is kept of it is nested deeper than what came: it must be readable all the same. */
 DB_TEST(answer_nested_as_deep_as_json_may_be_is_kept_or_refused)
 {
@@ -494,6 +624,48 @@ DB_TEST(nothing_is_asked_before_its_preview_is_there)
     ASSERT_EQ(pending(stage), 0);
     stage_show(stage);
     ASSERT_TEXT(stage_story(stage), "init tool_use approval_gate waiting");
+    stage_free(stage);
+}
+
+DB_TEST(call_whose_preview_fails_is_told_to_the_model_and_asks_nobody)
+{
+    static const enum run_mode modes[] = { RUN_STRUCTURED, RUN_COOK };
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        struct stage *stage = stage_new(t);
+        struct run_request request = { .prompt = STR("go"), .mode = modes[i] };
+        int64_t pending;
+
+        stage->unshowable = "the text to replace is not there";
+        stage_says(stage, "!put {}\n!note {}");
+        stage_says(stage, modes[i] == RUN_COOK ? "{\"done\":true}" : "I see.");
+        stage_run_with(stage, &request);
+        ASSERT_OK(inbox_count_pending(stage->domain, &pending, &t->err));
+        ASSERT_EQ(pending, 0);
+        ASSERT_CONTAINS(stage->last_request, "the text to replace is not there");
+        ASSERT(!strstr(stage_story(stage), "approval_gate"));
+        ASSERT_EQ(stage->done_count, 1); /* the other call acted */
+        ASSERT_TEXT(stage_status(stage, stage->info.run_id), "done");
+        stage_free(stage);
+    }
+}
+
+DB_TEST(target_that_became_impossible_after_the_yes_is_told_to_the_model)
+{
+    struct stage *stage = stage_new(t);
+    int64_t pending;
+
+    stage_says(stage, "!put {}");
+    stage_says(stage, "I see.");
+    stage_run(stage, "go");
+    stage->target = "2";
+    stage->unshowable = "the file is gone";
+    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
+    ASSERT_OK(inbox_count_pending(stage->domain, &pending, &t->err));
+    ASSERT_EQ(pending, 0);
+    ASSERT_CONTAINS(stage->last_request, "the file is gone");
+    ASSERT_EQ(stage->done_count, 0);
+    ASSERT_TEXT(stage_status(stage, stage->info.run_id), "done");
     stage_free(stage);
 }
 

@@ -212,3 +212,83 @@ DB_TEST(statement_that_fails_anywhere_loses_nothing, .timeout_s = 300)
 {
     fail_each(t, DB_FAULT_STEP, DB_FAULT_FULL, 7);
 }
+
+/* ---- nothing hangs ---- */
+
+/* One life with a statement that fails once, in a database that is well: no restart helps it on.
+ * False when it was over before. */
+static bool goes_on_with(struct stage *stage, enum run_mode mode, unsigned nth)
+{
+    struct test *t = stage->t;
+    struct run_request request = {
+        .prompt = STR("go"),
+        .mode = mode,
+        .session_id = str_from(arena_printf(&t->arena, "s-%d-%u", mode, nth)),
+    };
+    bool begun, fired;
+
+    stage->fault = (struct db_fault){ .at = DB_FAULT_STEP, .kind = DB_FAULT_CONFLICT, .nth = nth };
+    begun = run_start(stage->runner, &request, &t->arena, &stage->info, &t->err) == 0;
+    err_reset(&t->err);
+    loop_fake_advance(stage->loop, 5000);
+    fired = stage->fault.fired > 0;
+    stage->fault = (struct db_fault){ .at = DB_FAULT_NEVER };
+    while (has_item(stage))
+        decide_next(stage);
+    if (begun) {
+        ASSERT(!is_open(stage, stage->info.run_id));
+        stage_check_run(stage, stage->info.run_id);
+    }
+    stage_forget(stage);
+    return fired;
+}
+
+static void never_hangs(struct test *t, enum run_mode mode)
+{
+    struct stage *stage = stage_new(t);
+    unsigned nth = 1;
+
+    stage->script = three_tools;
+    while (goes_on_with(stage, mode, nth))
+        nth++;
+    ASSERT(nth > 50);
+    stage_free(stage);
+}
+
+DB_TEST(statement_that_fails_once_hangs_no_run, .timeout_s = 120)
+{
+    never_hangs(t, RUN_STRUCTURED);
+}
+
+DB_TEST(statement_that_fails_once_hangs_no_run_in_wiggum_mode, .timeout_s = 120)
+{
+    never_hangs(t, RUN_COOK);
+}
+
+/* What can't be stored comes again each time: the run ends, and the model is not asked for ever. */
+static const char *poison(struct stage *stage)
+{
+    stage->fault = (struct db_fault){ .at = DB_FAULT_STEP,
+                                      .kind = DB_FAULT_CONFLICT,
+                                      .nth = stage->target[0] - '0' };
+    return "!note {}";
+}
+
+DB_TEST(answer_that_can_never_be_stored_ends_the_run)
+{
+    static const char *const nth[] = { "1", "3", "5", "7" };
+
+    for (size_t i = 0; i < ARRAY_LEN(nth); i++) {
+        struct stage *stage = stage_new(t);
+        struct str id;
+
+        stage->script = poison;
+        stage->target = nth[i];
+        id = stage_run(stage, "go");
+        loop_fake_advance(stage->loop, 60 * 1000);
+        ASSERT_TEXT(stage_status(stage, id), "failed");
+        ASSERT_CONTAINS(stage_last(stage, "error"), "could not be stored 3 times in a row");
+        ASSERT(stage->model_calls <= 4);
+        stage_free(stage);
+    }
+}

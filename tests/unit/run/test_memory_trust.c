@@ -6,6 +6,15 @@
 
 /* ---- where text came from ---- */
 
+#define SHOWN_AS_WEB "\"taint\":[\"what a command may have fetched\"]"
+
+/* As many files as the system text names: those that come after them taint only who reads them. */
+static void fill_list(struct stage *stage)
+{
+    for (unsigned i = 0; i < 100; i++)
+        put_file(stage, arena_printf(&stage->t->arena, "knowledge/%02u.md", i), "x", NULL);
+}
+
 DB_TEST(what_was_read_from_elsewhere_taints_what_is_written_after)
 {
     struct stage *stage = stage_new(t);
@@ -14,7 +23,7 @@ DB_TEST(what_was_read_from_elsewhere_taints_what_is_written_after)
     stage_says(stage, NOTE);
     stage_says(stage, "noted");
     stage_run(stage, "look it up");
-    ASSERT_CONTAINS(details(stage), "\"taint\":[\"web\"]");
+    ASSERT_CONTAINS(details(stage), SHOWN_AS_WEB);
     ASSERT_STR(get_item(stage, stage_item(stage)).taint, "web");
     ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
     ASSERT_STR(get_file(stage, "knowledge/a.md").taint, "web");
@@ -25,12 +34,13 @@ DB_TEST(reading_tainted_memory_taints_another_thread)
 {
     struct stage *stage = stage_new(t);
 
+    fill_list(stage);
     put_file(stage, "knowledge/web.md", "from a page\n", "web");
     stage_says(stage, "!read_memory {\"path\":\"knowledge/web.md\"}");
     stage_says(stage, NOTE);
     stage_run(stage, "what did you read?");
     ASSERT_CONTAINS(stage_last(stage, "tool_result"), "from a page");
-    ASSERT_CONTAINS(details(stage), "\"taint\":[\"web\"]");
+    ASSERT_CONTAINS(details(stage), SHOWN_AS_WEB);
     stage_free(stage);
 }
 
@@ -38,12 +48,13 @@ DB_TEST(addition_keeps_the_taint_of_what_was_there)
 {
     struct stage *stage = stage_new(t);
 
+    fill_list(stage);
     put_file(stage, "knowledge/a.md", "from a page\n", "web");
     stage_says(stage, "!write_memory {\"path\":\"knowledge/a.md\",\"operation\":\"append\","
                       "\"content\":\"more\",\"reason\":\"r\"}");
     stage_says(stage, "noted");
     stage_run(stage, "add");
-    ASSERT_CONTAINS(details(stage), "\"taint\":[\"web\"]");
+    ASSERT_CONTAINS(details(stage), SHOWN_AS_WEB);
     ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
     ASSERT_STR(get_file(stage, "knowledge/a.md").taint, "web");
     ASSERT_STR(get_file(stage, "knowledge/a.md").content, "from a page\nmore");
@@ -94,6 +105,7 @@ DB_TEST(setting_spares_the_question_for_harmless_text_only)
     struct stage *stage = stage_new(t);
 
     trust_agent(stage);
+    fill_list(stage);
     put_file(stage, "knowledge/old.md", "old", NULL);
     put_file(stage, "knowledge/web.md", "web", "web");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -120,6 +132,19 @@ DB_TEST(setting_does_not_cover_a_thread_that_read_something_untrusted)
     ask_agent(stage, "look it up");
     ASSERT_TEXT(stage_story(stage),
                 "init tool_use tool_result tool_use memory_edit_request waiting");
+    stage_free(stage);
+}
+
+DB_TEST(setting_does_not_cover_a_prompt_that_names_a_tainted_file)
+{
+    struct stage *stage = stage_new(t);
+
+    trust_agent(stage);
+    put_file(stage, "knowledge/web.md", "from a page\n", "web");
+    stage_says(stage, NOTE);
+    ask_agent(stage, "go");
+    ASSERT_TEXT(stage_story(stage), "init tool_use memory_edit_request waiting");
+    ASSERT_CONTAINS(details(stage), SHOWN_AS_WEB);
     stage_free(stage);
 }
 

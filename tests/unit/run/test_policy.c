@@ -120,6 +120,46 @@ TEST(the_example_policy_is_sound_and_proved_for_two_calls)
     ASSERT_EQ(bp_report_verdict(&report), BP_PROVED);
 }
 
+/* What a start refuses: each would leave a run that neither goes on nor ends. */
+TEST(a_policy_under_which_a_run_could_hang_is_refused)
+{
+    static const struct {
+        const char *guard, *says;
+    } cases[] = {
+        { "      - block: [{ on: act }]\n", "`act`" },
+        { "      - block: [{ on: done }]\n", "`done`" },
+        { "      - block: [{ on: think }]\n", "`think`" },
+        { "      - block: [{ on: gate }]\n", "`gate`" },
+        { "      - block: [{ on: settled }]\n", "`settled`" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *text = arena_printf(
+            &t->arena, "version: 1\nfor: [run]\nguards:\n  - name: holds_it\n    points:\n%s",
+            cases[i].guard);
+        AUTO(bp_policy) policy = parse(t, text);
+        const struct bp_program *program;
+
+        ASSERT_OK(run_program_with_policy(policy, &t->arena, &program, &t->err));
+        ASSERT_FAILS(run_policy_check(program, &t->err), ERR_SCHEMA_VIOLATION);
+        ASSERT_CONTAINS(test_err_text(t), "holds_it keeps");
+        ASSERT_CONTAINS(test_err_text(t), cases[i].says);
+        err_reset(&t->err);
+    }
+}
+
+TEST(the_example_policy_and_none_are_taken_at_a_start)
+{
+    const char *path = arena_printf(&t->arena, "%s/share/policy.example.yaml", test_source_root());
+    AUTO(bp_policy) policy = NULL;
+    const struct bp_program *program;
+
+    ASSERT_OK(bp_policy_load(path, &policy, &t->err));
+    ASSERT_OK(run_program_with_policy(policy, &t->arena, &program, &t->err));
+    ASSERT_EQ(run_policy_check(program, &t->err), 1);
+    ASSERT_EQ(run_policy_check(&run_program, &t->err), 1);
+}
+
 /* ---- a policy that changes ---- */
 
 /* Whatever a policy does beyond blocking is to deny; who may do that at any moment stands for every

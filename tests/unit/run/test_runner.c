@@ -187,3 +187,32 @@ TEST(thousands_that_wait_cost_a_start_nothing, .timeout_s = 120)
     stage->altered = true; /* thousands of replays are for tests/e2e */
     stage_free(stage);
 }
+
+/* Whoever finds its run with another host, with a later lease or ended writes nothing more. */
+DB_TEST(run_that_is_no_longer_this_hosts_is_told_from_one_that_is)
+{
+    struct stage *stage = stage_new(t);
+    struct domain *domain = stage->domain;
+    struct run *run = NULL;
+    int64_t host, n;
+
+    runner_set_fence(stage->runner, 5);
+    stage->hold_tools = true;
+    stage_says(stage, "!note {}");
+    stage_run(stage, "go on");
+    map_each (&stage->runner->runs, entry)
+        run = entry->value;
+    ASSERT(run);
+    host = runner_host(stage->runner);
+    n = run->row.n;
+    ASSERT_OK(run_check_own(run, &t->err));
+    ASSERT_OK(run_own(domain, n, host + 1, 5, &t->err));
+    ASSERT_FAILS(run_check_own(run, &t->err), ERR_LEASE_LOST);
+    ASSERT_OK(run_own(domain, n, host, 6, &t->err));
+    ASSERT_FAILS(run_check_own(run, &t->err), ERR_LEASE_LOST);
+    ASSERT_OK(run_own(domain, n, host, 5, &t->err));
+    ASSERT_OK(run_check_own(run, &t->err));
+    stage->hold_tools = false;
+    stage->altered = true;
+    stage_free(stage);
+}

@@ -129,6 +129,8 @@ DB_TEST(place_that_a_failing_request_leaves_is_taken_by_the_next)
     ASSERT_TEXT(stage_status(stage, second), "failed");
     ASSERT_STR(get(stage, second).error_code, "model_not_allowed");
     ASSERT_TEXT(stage_status(stage, third), "done");
+    stage_check_run(stage, third);
+    stage->altered = true; /* the second run's row names another model than was sealed */
     stage_free(stage);
 }
 
@@ -354,7 +356,68 @@ DB_TEST(endless_rate_limit_ends_the_run)
     id = stage_run(stage, "go");
     loop_fake_advance(stage->loop, DAYS(1));
     ASSERT_STR(get(stage, id).error_code, "rate_limited");
-    ASSERT_EQ(stage->model_calls, 21);
+    ASSERT_CONTAINS(stage_last(stage, "done"), "\"stopReason\":\"error\"");
+    ASSERT_EQ(stage->model_calls, 11);
+    /* An hour at most, whatever the process does meanwhile. */
+    ASSERT(get(stage, id).ended_at - get(stage, id).created_at <= 60 * 60 * 1000);
+    stage_free(stage);
+}
+
+DB_TEST(rests_of_a_run_are_counted_over_restarts)
+{
+    struct stage *stage = stage_new(t);
+    struct str id;
+
+    for (int i = 0; i < 30; i++)
+        stage_says(stage, "#rate_limited slow down");
+    stage->retry_after_ms = 10 * 60 * 1000;
+    id = stage_run(stage, "go");
+    for (int i = 0; i < 8; i++) {
+        stage_restart(stage);
+        loop_fake_advance(stage->loop, 10 * 60 * 1000 + 1000);
+    }
+    ASSERT_TEXT(stage_status(stage, id), "failed");
+    ASSERT_EQ(stage->model_calls, 7); /* the first, and six rests of ten minutes */
+    stage_free(stage);
+}
+
+DB_TEST(provider_that_asks_for_more_time_than_a_run_rests_ends_it_at_once_and_says_until_when)
+{
+    static const int64_t asked[] = { 61 * 60 * 1000, DAYS(2), INT64_MAX };
+
+    for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+        struct stage *stage = stage_new(t);
+        struct str id;
+
+        stage->retry_after_ms = asked[i];
+        stage_says(stage, "#rate_limited slow down");
+        id = stage_run(stage, "go");
+        ASSERT_TEXT(stage_status(stage, id), "failed");
+        ASSERT_STR(get(stage, id).error_code, "rate_limited");
+        ASSERT_CONTAINS(stage_last(stage, "error"), "60 minutes");
+        ASSERT_CONTAINS(stage_last(stage, "error"), "\"recoverable\":false");
+        loop_fake_advance(stage->loop, DAYS(3));
+        ASSERT_EQ(stage->model_calls, 1);
+        stage_free(stage);
+    }
+}
+
+DB_TEST(rest_says_until_when)
+{
+    struct stage *stage = stage_new(t);
+    struct str id;
+
+    stage->retry_after_ms = 90 * 1000;
+    stage_says(stage, "#rate_limited slow down");
+    stage_says(stage, "Here.");
+    id = stage_run(stage, "go");
+    ASSERT_CONTAINS(stage_last(stage, "error"), "\"recoverable\":true");
+    ASSERT_CONTAINS(stage_last(stage, "error"), "\"until\":\"2023-11-14T22:14:50.000Z\"");
+    ASSERT_EQ(get(stage, id).wait_until, 1700000000000 + 90 * 1000);
+    loop_fake_advance(stage->loop, 89 * 1000);
+    ASSERT_EQ(stage->model_calls, 1);
+    loop_fake_advance(stage->loop, 2 * 1000);
+    ASSERT_TEXT(stage_status(stage, id), "done");
     stage_free(stage);
 }
 
@@ -582,6 +645,37 @@ DB_TEST(arguments_of_control_characters_are_kept_whole)
     free(text);
     ASSERT_CONTAINS(stage_last(stage, "done"), "ok");
     stage_free(stage);
+}
+
+/* ---- rules that leave no way ---- */
+
+/* A start refuses such a policy; whatever comes by it all the same ends, and says so. */
+DB_TEST(run_that_no_rule_lets_go_on_ends_with_a_reason)
+{
+    static const char *const blocks[] = { "act", "gate", "done", "think", "settled", "observe" };
+
+    for (size_t i = 0; i < ARRAY_LEN(blocks); i++) {
+        struct stage *stage = stage_new(t);
+        struct run_request request = { .prompt = STR("go"), .session_id = str_from(blocks[i]) };
+        struct str id;
+
+        stage->policy = arena_printf(&t->arena,
+                                     "version: 1\nfor: [run]\nguards:\n  - name: holds_it\n"
+                                     "    points:\n      - block: [{ on: %s }]\n",
+                                     blocks[i]);
+        stage_crash(stage);
+        stage_says(stage, "!send {}\n!note {}");
+        stage_says(stage, "ok");
+        id = stage_run_with(stage, &request);
+        loop_fake_advance(stage->loop, 5000);
+        if (strcmp(stage_status(stage, id), "waiting") == 0)
+            ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
+        loop_fake_advance(stage->loop, 5000);
+        ASSERT_TEXT(stage_status(stage, id), "failed");
+        ASSERT_CONTAINS(stage_last(stage, "error"), "no rule lets it go on");
+        stage->altered = true; /* it was ended without its rules */
+        stage_free(stage);
+    }
 }
 
 /* ---- starting ---- */

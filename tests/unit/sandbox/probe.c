@@ -8,8 +8,10 @@
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -128,6 +133,71 @@ static int connect_unix(const char *name, size_t n, int abstract)
 static int try_unix(const char *arg)
 {
     return connect_unix(arg, strlen(arg) + 1, 0);
+}
+
+/* Datagrams need no connection. */
+static int send_datagram(int fd, const char *name)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+
+    snprintf(to.sun_path, sizeof(to.sun_path), "%s", name);
+    return fd < 0 ? -1 : (int)sendto(fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to));
+}
+
+static int try_unix_datagram(const char *arg)
+{
+    return send_datagram(socket(AF_UNIX, SOCK_DGRAM, 0), arg);
+}
+
+static int try_unix_datagram_pair(const char *arg)
+{
+    int ends[2];
+
+    return socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) < 0 ? -1 : send_datagram(ends[0], arg);
+}
+
+#define FLIPS 1500
+
+static volatile struct sockaddr_un flipped = { .sun_family = AF_UNIX };
+static const char *flip_to;
+
+static void flip_name(const char *name)
+{
+    for (size_t i = 0; i <= strlen(name); i++)
+        flipped.sun_path[i] = name[i];
+}
+
+static void *flip(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        flip_name("o");
+        flip_name(flip_to);
+    }
+    return NULL;
+}
+
+/* Between a listener of its own ("o") and that of somebody else. */
+static int try_unix_flip(const char *arg)
+{
+    struct sockaddr_un own = { .sun_family = AF_UNIX, .sun_path = "o" };
+    int server = socket(AF_UNIX, SOCK_STREAM, 0), came = 0;
+    pthread_t thread;
+
+    flip_to = arg;
+    if (bind(server, (struct sockaddr *)&own, sizeof(own)) < 0 || listen(server, 64) < 0 ||
+        fcntl(server, F_SETFL, O_NONBLOCK) < 0 || pthread_create(&thread, NULL, flip, NULL) != 0)
+        return -1;
+    for (int i = 0; i < FLIPS; i++) {
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0), client;
+
+        if (connect(fd, (struct sockaddr *)&flipped, sizeof(flipped)) == 0)
+            came++;
+        close(fd);
+        while ((client = accept(server, NULL, NULL)) >= 0)
+            close(client);
+    }
+    return came > 0 ? 0 : -1;
 }
 
 static int try_abstract(const char *arg)
@@ -241,6 +311,296 @@ static int try_memory_many(const char *arg)
     return 0;
 }
 
+/* ---- memory that is nobody's ---- */
+
+#define HOARD     (320u << 20) /* five times the limit that tests set */
+#define PART      (4u << 20)
+#define HOLD_SECS 15
+
+/* Still here: whoever should have noticed did not. */
+static int hoard_hold(void)
+{
+    sleep(HOLD_SECS);
+    return 0;
+}
+
+/* Filled, and then no longer in anybody's page tables. */
+static int hoard_shared(void)
+{
+    for (unsigned bytes = 0; bytes < HOARD; bytes += PART) {
+        char *part = mmap(NULL, PART, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+        if (part == MAP_FAILED)
+            return -1;
+        memset(part, 1, PART);
+        madvise(part, PART, MADV_DONTNEED);
+    }
+    return hoard_hold();
+}
+
+/* Small enough, and seen by many: counted once. */
+static int hoard_shared_once(void)
+{
+    char *part = mmap(NULL, 8 * PART, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    memset(part, 1, 8 * PART);
+    for (int i = 0; i < 12; i++)
+        if (fork() == 0) {
+            memset(part, i, 8 * PART);
+            usleep(300000);
+            _exit(0);
+        }
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+
+static int hoard_memfd(void)
+{
+    for (unsigned bytes = 0; bytes < HOARD; bytes += PART) {
+        int fd = (int)syscall(SYS_memfd_create, "hoard", 0);
+        char *part;
+
+        if (fd < 0 || ftruncate(fd, PART) < 0)
+            return -1;
+        part = mmap(NULL, PART, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        memset(part, 1, PART);
+        munmap(part, PART);
+    }
+    return hoard_hold();
+}
+
+static int hoard_segments(void)
+{
+    for (unsigned bytes = 0; bytes < HOARD; bytes += PART) {
+        int id = shmget(IPC_PRIVATE, PART, IPC_CREAT | 0600);
+        char *part = id < 0 ? (char *)-1 : shmat(id, NULL, 0);
+
+        if (part == (char *)-1)
+            return -1;
+        memset(part, 1, PART);
+        shmdt(part);
+    }
+    return hoard_hold();
+}
+
+static int hoard_semaphores(void)
+{
+    for (unsigned bytes = 0; bytes < HOARD; bytes += PART)
+        if (semget(IPC_PRIVATE, 32000, IPC_CREAT | 0600) < 0)
+            return -1;
+    return hoard_hold();
+}
+
+static int hoard_messages(void)
+{
+    static struct {
+        long type;
+        char text[8000];
+    } message = { .type = 1 };
+
+    for (unsigned bytes = 0; bytes < HOARD;) {
+        int id = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+
+        if (id < 0)
+            return -1;
+        while (msgsnd(id, &message, sizeof(message.text), IPC_NOWAIT) == 0)
+            bytes += sizeof(message.text);
+    }
+    return hoard_hold();
+}
+
+/* Without a byte in them. */
+static int hoard_inodes(void)
+{
+    char name[64];
+
+    for (unsigned i = 0; i < HOARD / 1024; i++) {
+        int fd;
+
+        snprintf(name, sizeof(name), "/tmp/hoard-%u", i);
+        fd = open(name, O_CREAT | O_WRONLY, 0600);
+        if (fd < 0)
+            return -1;
+        close(fd);
+    }
+    return hoard_hold();
+}
+
+/* Makes full pipes, or full sockets whose sender is gone; keeps one descriptor of each. */
+static unsigned hoard_buffers(bool sockets)
+{
+    static char block[4096];
+    unsigned bytes = 0;
+    int ends[2];
+
+    while (bytes < HOARD &&
+           (sockets ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends)) == 0) {
+        ssize_t n;
+
+        fcntl(ends[1], F_SETFL, O_NONBLOCK);
+        while ((n = write(ends[1], block, sizeof(block))) > 0)
+            bytes += (unsigned)n;
+        close(ends[1]);
+    }
+    return bytes;
+}
+
+/* In several processes, because each can open only so many. */
+static int hoard_in_processes(bool sockets)
+{
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0) {
+            hoard_buffers(sockets);
+            _exit(hoard_hold());
+        }
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+
+static int hoard_pipes(void)
+{
+    return hoard_in_processes(false);
+}
+
+static int hoard_sockets(void)
+{
+    return hoard_in_processes(true);
+}
+
+static void *hoard_own(void *arg)
+{
+    char *part = mmap(NULL, HOARD / 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)arg;
+    memset(part, 1, HOARD / 10);
+    hoard_hold();
+    _exit(0);
+}
+
+/* Its first thread ends, and the process looks dead. */
+static int hoard_headless(void)
+{
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0) {
+            pthread_t thread;
+
+            pthread_create(&thread, NULL, hoard_own, NULL);
+            pthread_exit(NULL);
+        }
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+
+static int try_hoard(const char *arg)
+{
+    static const struct {
+        const char *name;
+        int (*run)(void);
+    } kinds[] = {
+        { "shared", hoard_shared },     { "shared_once", hoard_shared_once },
+        { "memfd", hoard_memfd },       { "segments", hoard_segments },
+        { "messages", hoard_messages }, { "semaphores", hoard_semaphores },
+        { "inodes", hoard_inodes },     { "pipes", hoard_pipes },
+        { "sockets", hoard_sockets },   { "headless", hoard_headless },
+    };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(arg, kinds[i].name) == 0)
+            return kinds[i].run();
+    return -1;
+}
+
+/* ---- disk ---- */
+
+/* Files without a name, as many MiB as arg says: open, mapped, or on their way through a socket. */
+static int try_unnamed(const char *arg, int how)
+{
+    static char block[1 << 20];
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+        return -1;
+    memset(block, 'x', sizeof(block));
+    for (int i = 0; i < atoi(arg) / 4; i++) {
+        char control[CMSG_SPACE(sizeof(int))] = "";
+        struct iovec part = { .iov_base = block, .iov_len = 1 };
+        struct msghdr message = { .msg_iov = &part,
+                                  .msg_iovlen = 1,
+                                  .msg_control = control,
+                                  .msg_controllen = sizeof(control) };
+        int fd;
+
+        unlink("unnamed"); /* of one that was ended in between */
+        fd = open("unnamed", O_CREAT | O_RDWR | O_EXCL, 0600);
+
+        if (fd < 0)
+            return -1;
+        unlink("unnamed");
+        for (int k = 0; k < 4; k++)
+            if (write(fd, block, sizeof(block)) < 0)
+                return -1;
+        if (how == 1)
+            mmap(NULL, 4u << 20, PROT_READ, MAP_SHARED, fd, 0);
+        if (how == 2) {
+            struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+
+            *c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+                                   .cmsg_type = SCM_RIGHTS,
+                                   .cmsg_len = CMSG_LEN(sizeof(int)) };
+            memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+            if (sendmsg(ends[0], &message, MSG_DONTWAIT) < 0)
+                return -1;
+        }
+        if (how != 0)
+            close(fd);
+    }
+    return hoard_hold();
+}
+
+static int try_unnamed_open(const char *arg)
+{
+    return try_unnamed(arg, 0);
+}
+
+static int try_unnamed_mapped(const char *arg)
+{
+    return try_unnamed(arg, 1);
+}
+
+static int try_unnamed_in_flight(const char *arg)
+{
+    return try_unnamed(arg, 2);
+}
+
+/* Changes the path while the kernel asks about it, until the name exists. */
+static char raced[64];
+
+static void *race_flip(void *arg)
+{
+    const char *name = arg;
+
+    for (;;) {
+        memcpy(raced, "plain", 6);
+        memcpy(raced, name, strlen(name) + 1);
+    }
+    return NULL;
+}
+
+static int try_race(const char *arg)
+{
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, race_flip, (void *)arg);
+    for (int i = 0; i < 100000 && access(arg, F_OK) < 0; i++) {
+        mkdir(raced, 0700);
+        rmdir("plain");
+    }
+    return access(arg, F_OK);
+}
+
 static int try_forks(const char *arg)
 {
     (void)arg;
@@ -273,6 +633,9 @@ static const struct {
     { "dns", try_dns },
     { "tcp", try_tcp },
     { "unix", try_unix },
+    { "unix_datagram", try_unix_datagram },
+    { "unix_datagram_pair", try_unix_datagram_pair },
+    { "unix_flip", try_unix_flip },
     { "abstract", try_abstract },
     { "tiocsti", try_tiocsti },
     { "keyctl", try_keyctl },
@@ -287,6 +650,11 @@ static const struct {
     { "kill", try_kill },
     { "memory", try_memory },
     { "memory_many", try_memory_many },
+    { "hoard", try_hoard },
+    { "unnamed_open", try_unnamed_open },
+    { "unnamed_mapped", try_unnamed_mapped },
+    { "unnamed_in_flight", try_unnamed_in_flight },
+    { "race", try_race },
     { "forks", try_forks },
     { "crash", try_crash },
 };

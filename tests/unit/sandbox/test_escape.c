@@ -3,11 +3,18 @@
  * SPDX-License-Identifier: MIT
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -47,6 +54,120 @@ TEST(keys_in_the_home_directory_can_not_be_read)
     ASSERT_REFUSED("mv ~/.ssh ~/x", "");
     ASSERT_REFUSED("rmdir ~/.ssh", "");
     rig_end(&rig);
+}
+
+/* ---- denied places that are not there yet ---- */
+
+/* A home that is not below /tmp, which is granted as a whole because it is the sandbox's own. */
+static const char *later_init(struct rig *rig, struct test *t)
+{
+    static char dir[64];
+
+    rig_init(rig, t);
+    snprintf(dir, sizeof(dir), "/var/tmp/dormouse-test-XXXXXX");
+    ASSERT(mkdtemp(dir));
+    ASSERT_EQ(chmod(dir, 0755), 0);
+    rig->spec.home = dir;
+    rig->spec.cwd = arena_printf(&t->arena, "%s/project", dir);
+    ASSERT_EQ(mkdir(rig->spec.cwd, 0755), 0);
+    return dir;
+}
+
+static void later_write(struct test *t, const char *dir, const char *name, const char *text)
+{
+    test_write_file(arena_printf(&t->arena, "%s/%s", dir, name), text, strlen(text));
+}
+
+static void later_end(struct rig *rig, const char *dir)
+{
+    rig_end(rig);
+    ASSERT_EQ(system(arena_printf(&rig->t->arena, "rm -rf '%s'", dir)), 0);
+}
+
+/* Somebody makes it while the hand runs. Nothing is there to mount over, and nothing is made. */
+TEST(a_denied_place_that_comes_into_being_later_can_not_be_read)
+{
+    static const char *const deny[] = { "~/later", "~/deep/down/key", "~/.ssh", NULL };
+    struct rig rig;
+    const char *home = later_init(&rig, t);
+
+    rig.spec.deny_read = deny;
+    later_write(t, home, "notes", "notes\n");
+    rig_bash(&rig, "cat ~/notes && ls -A ~ && cat /etc/passwd > /dev/null && echo x > w");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    ASSERT_TEXT(rig_text(&rig, "output"), "notes\nnotes\nproject\n");
+    ASSERT_EQ(mkdir(arena_printf(&t->arena, "%s/later", home), 0755), 0);
+    ASSERT_EQ(mkdir(arena_printf(&t->arena, "%s/deep", home), 0755), 0);
+    ASSERT_EQ(mkdir(arena_printf(&t->arena, "%s/deep/down", home), 0755), 0);
+    later_write(t, home, "later/key", "canary");
+    later_write(t, home, "deep/down/key", "canary");
+    ASSERT_REFUSED("cat ~/later/key", "Permission denied");
+    ASSERT_REFUSED("cat ~/deep/down/key", "Permission denied");
+    ASSERT_REFUSED("cd ~/later; cat key", "Permission denied");
+    ASSERT_REFUSED("cd ~/project; ln -s ~/later l; cat l/key", "Permission denied");
+    ASSERT_REFUSED("cd ~/project; cp -r ~/later here; cat here/key", "Permission denied");
+    rig_call(&rig, "read_file", "{\"path\":\"~/later/key\"}");
+    ASSERT_EQ(rig.err.code, ERR_PATH_DENIED);
+    rig_bash(&rig, "cat ~/notes && cd ~/project && echo y > w && cat w");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    later_end(&rig, home);
+}
+
+/* In a writable place and below /tmp there is nothing that Landlock could leave out. */
+TEST(a_denied_place_that_is_not_there_can_not_be_made)
+{
+    static const char *const deny[] = { "./keys", "./a/b/key", "/tmp/dormouse-keys", NULL };
+    static const char *const ways[] = {
+        "mkdir keys",
+        "echo x > keys",
+        "ln -s a keys",
+        "mkdir m && mv -T m keys",
+        "echo x > f && ln f keys",
+        "mkdir -p a/b/key",
+        "mkdir -p a/b && echo x > a/b/key",
+        "mkdir -p a/b && ln -s a/b way && echo x > way/key",
+        "mkdir -p n/key && rm -rf a/b && mv -T n a/b",
+        "mkdir -p o/b/key && rm -rf a && mv -T o a",
+        "mkdir -p p/b/key a && python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).renameat2"
+        "(-100, b\"a\", -100, b\"p\", 2) != 0)'",
+        "rm -rf a; ln -s o a",
+        "mkdir /tmp/dormouse-keys",
+        "echo x > /tmp/dormouse-keys",
+        "echo x > /tmp/f && mv /tmp/f /tmp/dormouse-keys",
+    };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.deny_read = deny;
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        rig_bash(&rig, ways[i]);
+        if (rig_exit(&rig) == 0)
+            FAIL("%s: %s", ways[i], rig.text);
+        rig_bash(&rig, "ls -d keys a/b/key /tmp/dormouse-keys 2> /dev/null");
+        ASSERT_TEXT(rig_text(&rig, "output"), "");
+    }
+    ASSERT(rig_noticed(&rig, "denied: keys by mkdir refused"));
+    rig_bash(&rig,
+             "rm -rf a; mkdir -p a/b/c sub/keys && echo x > a/b/keys && echo x > key && mv key k");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
+}
+
+TEST(a_directory_that_can_not_be_listed_keeps_nothing_else_from_being_read)
+{
+    static const char *const deny[] = { "~/later", NULL };
+    struct rig rig;
+    const char *home = later_init(&rig, t);
+
+    rig.spec.deny_read = deny;
+    ASSERT_EQ(chmod(home, 0311), 0);
+    rig_bash(&rig, "echo x > w && cat w");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    ASSERT_EQ(mkdir(arena_printf(&t->arena, "%s/later", home), 0755), 0);
+    later_write(t, home, "later/key", "canary");
+    ASSERT_REFUSED("cat ~/later/key", "Permission denied");
+    ASSERT_EQ(chmod(home, 0755), 0);
+    later_end(&rig, home);
 }
 
 TEST(files_of_a_denied_name_can_not_be_read)
@@ -162,6 +283,7 @@ TEST(a_denied_place_below_a_writable_one_stays_denied)
     struct rig rig;
 
     rig_init(&rig, t);
+    rig.spec.allow_home = true;
     rig.spec.allow_write = write;
     rig_bash(&rig, "echo y > ~/fresh");
     ASSERT_EQ(rig_exit(&rig), 0);
@@ -215,6 +337,7 @@ TEST(dormouse_s_settings_can_not_be_written)
     ASSERT_STR(test_read_file(t, test_path(t, "home/project/.dormouse/config.yaml")), "a: 1\n");
 }
 
+/* With walls off nothing can be refused; with them test_guarded.c tries it. */
 TEST(dormouse_s_settings_that_a_command_makes_are_set_aside_and_it_fails)
 {
     static const char *const tricks[] = {
@@ -228,6 +351,7 @@ TEST(dormouse_s_settings_that_a_command_makes_are_set_aside_and_it_fails)
     struct rig rig;
 
     rig_init(&rig, t);
+    rig.spec.off = true;
     for (size_t i = 0; i < ARRAY_LEN(tricks); i++) {
         const char *aside = arena_printf(&t->arena, ".dormouse.set-aside-%zu", i + 1);
 
@@ -250,6 +374,7 @@ TEST(dormouse_s_settings_made_in_the_background_are_found_after_the_next_command
     struct rig rig;
 
     rig_init(&rig, t);
+    rig.spec.off = true;
     rig_bash(&rig, "(read -t 0.2 < <(sleep 5); mkdir .dormouse) >/dev/null 2>&1 & true");
     ASSERT_EQ(rig_exit(&rig), 0);
     rig_bash(&rig, "until [ -e .dormouse ]; do sleep 0.01; done");
@@ -287,9 +412,8 @@ TEST(two_hands_in_one_directory_do_not_disturb_each_other)
     ASSERT(access(test_path(t, "home/project/.dormouse"), F_OK) < 0);
     rig_end(&b);
     rig_bash(&a, "mkdir .dormouse");
-    ASSERT_TEXT(rig_text(&a, "limit"), "settings");
-    rig_bash(&a, "ls -A");
-    ASSERT_CONTAINS(rig_text(&a, "output"), ".dormouse.set-aside-1");
+    ASSERT_EQ(rig_exit(&a), 1);
+    ASSERT_CONTAINS(rig_text(&a, "output"), "not permitted");
     rig_end(&a);
 }
 
@@ -500,6 +624,209 @@ TEST(unix_sockets_outside_are_not_reached)
     rig_end(&rig);
     close(in_data);
     close(named);
+}
+
+static void assert_nobody_came(int fd)
+{
+    ASSERT_EQ(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+    ASSERT(accept(fd, NULL, NULL) < 0);
+    close(fd);
+}
+
+TEST(unix_sockets_lead_to_nobody_outside_wherever_they_lie)
+{
+    struct rig rig;
+    const char *home, *here, *link, *hard;
+    int in_home, in_project;
+
+    rig_init(&rig, t);
+    home = arena_printf(&t->arena, "%s/s", rig.home);
+    here = arena_printf(&t->arena, "%s/s", rig.project);
+    link = arena_printf(&t->arena, "%s/link", rig.project);
+    hard = arena_printf(&t->arena, "%s/hard", rig.project);
+    in_home = listen_unix(home, strlen(home) + 1, 0);
+    in_project = listen_unix(here, strlen(here) + 1, 0);
+    ASSERT_EQ(chmod(home, 0777), 0);
+    ASSERT_EQ(chmod(here, 0777), 0);
+    ASSERT_EQ(symlink(home, link), 0);
+    ASSERT_EQ(symlink("s", hard), 0);
+    ASSERT_PROBE("unix", home, "Permission denied");
+    ASSERT_PROBE("unix", here, "Permission denied");
+    ASSERT_PROBE("unix", "s", "Permission denied");
+    ASSERT_PROBE("unix", "./../project/s", "Permission denied");
+    ASSERT_PROBE("unix", link, "Permission denied");
+    ASSERT_PROBE("unix", hard, "Permission denied");
+    ASSERT_PROBE("unix", arena_printf(&t->arena, "/proc/self/root%s", home), "Permission denied");
+    ASSERT(rig_noticed(&rig, "socket: connection to"));
+    ASSERT_PROBE("unix", "absent", "No such file");
+    ASSERT_PROBE("unix", "readme", "Connection refused");
+    rig_bash(&rig, "ln s other && mv other moved");
+    ASSERT_PROBE("unix", "moved", "Permission denied");
+    ASSERT_PROBE("unix_datagram", here, "Operation not permitted");
+    ASSERT_PROBE("unix_datagram_pair", here, "Operation not permitted");
+    rig_end(&rig);
+    assert_nobody_came(in_home);
+    assert_nobody_came(in_project);
+}
+
+/* Wherever it lies: outside of all places, in a writable one, below a private one. */
+TEST(a_listed_unix_socket_is_reached_and_its_neighbour_is_not)
+{
+    struct rig rig;
+    const char *listed[4] = { NULL }, *beside;
+    const char *private_dir = arena_printf(&t->arena, "/tmp/dormouse-s-%d", (int)getpid());
+    int fds[3], neighbour;
+
+    rig_init(&rig, t);
+    ASSERT_EQ(mkdir(private_dir, 0755), 0);
+    listed[0] = arena_printf(&t->arena, "%s/s", rig.home);
+    listed[1] = arena_printf(&t->arena, "%s/s", rig.project);
+    listed[2] = arena_printf(&t->arena, "%s/s", private_dir);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        fds[i] = listen_unix(listed[i], strlen(listed[i]) + 1, 0);
+    beside = arena_printf(&t->arena, "%s/t", rig.project);
+    neighbour = listen_unix(beside, strlen(beside) + 1, 0);
+    ASSERT_EQ(chmod(beside, 0777), 0);
+    rig.spec.allow_unix_sockets = listed;
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+        rig_bash(&rig, arena_printf(&t->arena, "%s unix %s", rig_probe(&rig), listed[i]));
+        if (rig_exit(&rig) != 0)
+            FAIL("%s: %s", listed[i], rig.text);
+        ASSERT_EQ(fcntl(fds[i], F_SETFL, O_NONBLOCK), 0);
+        ASSERT(accept(fds[i], NULL, NULL) >= 0);
+    }
+    ASSERT_PROBE("unix", beside, "Permission denied");
+    /* Its name can't be given to another. */
+    rig_bash(&rig, "mv t s || ln -f t s || rm s");
+    ASSERT(rig_exit(&rig) != 0);
+    ASSERT_PROBE("unix", "t", "Permission denied");
+    rig_end(&rig);
+    assert_nobody_came(neighbour);
+    unlink(listed[2]);
+    rmdir(private_dir);
+}
+
+/* While the hand runs, somebody outside puts another socket at the listed name. */
+TEST(a_listed_unix_socket_is_the_one_that_was_there)
+{
+    struct rig rig;
+    const char *listed[2] = { NULL }, *other;
+    int first, second;
+
+    rig_init(&rig, t);
+    listed[0] = arena_printf(&t->arena, "%s/s", rig.home);
+    other = arena_printf(&t->arena, "%s/t", rig.home);
+    first = listen_unix(listed[0], strlen(listed[0]) + 1, 0);
+    second = listen_unix(other, strlen(other) + 1, 0);
+    rig.spec.allow_unix_sockets = listed;
+    rig_bash(&rig, "true");
+    ASSERT_EQ(rename(other, listed[0]), 0);
+    rig_bash(&rig, arena_printf(&t->arena, "%s unix %s", rig_probe(&rig), listed[0]));
+    rig_end(&rig);
+    assert_nobody_came(second);
+    close(first);
+}
+
+TEST(what_is_no_socket_or_a_daemon_s_can_not_be_listed)
+{
+    struct rig rig;
+    const char *listed[2] = { NULL }, *path;
+    int fd;
+
+    rig_init(&rig, t);
+    path = arena_printf(&t->arena, "%s/dormouse.sock", rig.data);
+    fd = listen_unix(path, strlen(path) + 1, 0);
+    ASSERT_EQ(link(path, arena_printf(&t->arena, "%s/hard", rig.home)), 0);
+    ASSERT_EQ(symlink(path, arena_printf(&t->arena, "%s/soft", rig.home)), 0);
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const names[] = { "data/dormouse.sock", "hard", "soft", "notes" };
+
+        listed[0] = arena_printf(&t->arena, "%s/%s", rig.home, names[i]);
+        rig.spec.allow_unix_sockets = listed;
+        rig_call(&rig, "bash", "{\"command\":\"true\"}");
+        ASSERT_EQ(rig.err.code, i < 3 ? ERR_PATH_DENIED : ERR_BAD_REQUEST);
+        ASSERT_CONTAINS(err_message(&rig.err, 0),
+                        i < 3 ? "data directory of Dormouse" : "it is no socket");
+        rig_end_hand(&rig);
+    }
+    rig_end(&rig);
+    assert_nobody_came(fd);
+}
+
+/* One thread connects, another writes now one name and now the other into the address. */
+TEST(an_address_that_changes_while_it_is_judged_leads_nowhere)
+{
+    struct rig rig;
+    const char *here;
+    int in_project;
+
+    rig_init(&rig, t);
+    here = arena_printf(&t->arena, "%s/s", rig.project);
+    in_project = listen_unix(here, strlen(here) + 1, 0);
+    rig_bash(&rig, arena_printf(&t->arena, "%s unix_flip s", rig_probe(&rig)));
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "unix_flip: succeeded");
+    rig_end(&rig);
+    assert_nobody_came(in_project);
+}
+
+/* As on a kernel that does not let the hand take a command's socket. */
+static void without_pidfd_getfd(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_getfd, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = { .len = ARRAY_LEN(code), .filter = code };
+
+    ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+TEST(where_sockets_can_not_be_taken_tcp_works_and_unix_sockets_are_refused)
+{
+    const char *unheld[SANDBOX_UNHELD_MAX];
+    struct rig rig;
+    const char *here;
+    size_t n;
+    int fd;
+
+    rig_init(&rig, t);
+    here = arena_printf(&t->arena, "%s/s", rig.project);
+    fd = listen_unix(here, strlen(here) + 1, 0);
+    without_pidfd_getfd();
+    rig_bash(&rig, "python3 -c 'import socket; s = socket.create_server((\"127.0.0.1\", 0)); "
+                   "socket.create_connection(s.getsockname()); print(\"tcp works\")'");
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "tcp works");
+    ASSERT_PROBE("unix", here, "Operation not permitted");
+    rig_end(&rig);
+    assert_nobody_came(fd);
+    n = sandbox_unheld(rig.project, unheld);
+    ASSERT(n > 0);
+    ASSERT_CONTAINS(unheld[n - 1], "no Unix sockets inside");
+}
+
+TEST(unix_sockets_of_its_own_work)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig,
+             "python3 - <<'P'\n"
+             "import os, socket, threading\n"
+             "for at in ('/tmp/s', '/dev/shm/s', 's', os.path.abspath('t')):\n"
+             "    s = socket.socket(socket.AF_UNIX); s.bind(at); s.listen()\n"
+             "    c = socket.socket(socket.AF_UNIX); c.connect(at); c.send(b'x')\n"
+             "    print(s.accept()[0].recv(1))\n"
+             "a, b = socket.socketpair(); a.send(b'y'); print(b.recv(1))\n"
+             "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.bind('q'); s.listen()\n"
+             "c = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); c.connect('q')\n"
+             "n = socket.socket(); n.setblocking(False); print(n.connect_ex(('127.0.0.1', 1)))\n"
+             "P\n");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    ASSERT_CONTAINS(rig_text(&rig, "output"), "b'x'\nb'x'\nb'x'\nb'x'\nb'y'\n");
+    rig_end(&rig);
 }
 
 /* Servers of its own are fine: the loopback inside belongs to the sandbox. */

@@ -3,7 +3,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -95,6 +98,73 @@ TEST(a_memory_bomb_ends)
     rig_end(&rig);
 }
 
+/* Every way to have memory that no process is charged for. The kernel refuses, or the watch sees
+ * it: either way it can't be had. */
+static const struct {
+    const char *kind;
+    bool refused;
+} hoards[] = {
+    { "shared", false },   { "memfd", true },       { "segments", false },
+    { "messages", false }, { "semaphores", false }, { "inodes", false },
+    { "pipes", false },    { "sockets", false },    { "headless", false },
+};
+
+static void hoard_everything(struct rig *rig)
+{
+    struct test *t = rig->t;
+
+    rig->spec.memory_bytes = 64 * MIB;
+    for (size_t i = 0; i < ARRAY_LEN(hoards); i++) {
+        const char *command =
+            arena_printf(&t->arena, "%s hoard %s", rig_probe(rig), hoards[i].kind);
+
+        if (!hoards[i].refused) {
+            bomb(rig, command, "memory");
+            continue;
+        }
+        rig_bash(rig, command);
+        if (rig_exit(rig) != 1)
+            FAIL("%s: %s", command, rig->text);
+    }
+    rig_bash(rig, arena_printf(&t->arena, "%s hoard shared_once", rig_probe(rig)));
+    ASSERT_EQ(rig_exit(rig), 0);
+}
+
+TEST(memory_that_nobody_is_charged_for_is_counted)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    hoard_everything(&rig);
+    rig_end(&rig);
+}
+
+/* As an ordinary user has it, who may make none. */
+TEST(memory_that_nobody_is_charged_for_is_counted_without_a_control_group)
+{
+    struct rig rig;
+
+    cgroup_forbid();
+    rig_init(&rig, t);
+    hoard_everything(&rig);
+    rig_end(&rig);
+}
+
+/* A program that may be run but not read is closed to the watch as well: it has no advantage. */
+TEST(a_program_that_hides_what_it_holds_is_ended)
+{
+    struct rig rig;
+
+    cgroup_forbid();
+    rig_init(&rig, t);
+    rig.spec.memory_bytes = 64 * MIB;
+    bomb(&rig,
+         arena_printf(&t->arena, "cp %s hidden; chmod 111 hidden; ./hidden hoard shared",
+                      rig_probe(&rig)),
+         "memory");
+    rig_end(&rig);
+}
+
 TEST(files_in_private_memory_are_bounded)
 {
     struct rig rig;
@@ -119,6 +189,82 @@ TEST(filling_the_disk_ends)
     rig_init(&rig, t);
     rig.spec.disk_bytes = 48 * MIB;
     bomb(&rig, "for i in {1..400}; do head -c 4M /dev/urandom > f$i; done; sleep 15", "disk");
+    rig_bash(&rig, "rm -f f*");
+    rig_end(&rig);
+}
+
+/* A file that was removed takes its space until nobody holds it. */
+TEST(files_without_a_name_count_as_written)
+{
+    static const char *const ways[] = { "unnamed_open", "unnamed_mapped" };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.disk_bytes = 24 * MIB;
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++)
+        bomb(&rig, arena_printf(&t->arena, "%s %s 96", rig_probe(&rig), ways[i]), "disk");
+    rig_end(&rig);
+}
+
+/* What is in flight can't be measured; it counts when the file system misses that much. On one that
+ * others use at the same time, what they remove would hide it. */
+TEST(files_in_flight_count_as_written)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    if (geteuid() != 0)
+        SKIP("only root can mount a file system of its own");
+    ASSERT_EQ(unshare(CLONE_NEWNS), 0);
+    ASSERT_EQ(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+    ASSERT_EQ(mount("tmpfs", rig.spec.cwd, "tmpfs", 0, "size=512m"), 0);
+    rig.spec.disk_bytes = 24 * MIB;
+    bomb(&rig, arena_printf(&t->arena, "%s unnamed_in_flight 96", rig_probe(&rig)), "disk");
+    rig_end(&rig);
+}
+
+TEST(files_in_a_directory_that_was_closed_count_as_written)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    if (geteuid() == 0)
+        SKIP("nothing is closed to root");
+    rig.spec.disk_bytes = 24 * MIB;
+    bomb(&rig,
+         "mkdir d; cd d; chmod 100 .; for i in {1..20}; do head -c 4M /dev/zero > f$i; done; sleep "
+         "15",
+         "disk");
+    rig_bash(&rig, "chmod 700 d; rm -r d");
+    rig_end(&rig);
+}
+
+/* Commands that are over before anybody looks can't add up to more either. */
+TEST(short_commands_together_are_bounded)
+{
+    struct rig rig;
+    int ended = 0;
+
+    rig_init(&rig, t);
+    rig.spec.disk_bytes = 24 * MIB;
+    for (int i = 0; i < 30; i++) {
+        rig_bash(&rig, arena_printf(&t->arena, "head -c 4M /dev/zero > f%d; sleep 0.1", i));
+        ended += strcmp(rig_text(&rig, "limit"), "disk") == 0;
+    }
+    rig_bash(&rig, "cat f* | wc -c");
+    if (ended == 0 || atoi(rig_text(&rig, "output")) > (int)(64 * MIB))
+        FAIL("ended %d of 30, %s bytes were written", ended, rig_text(&rig, "output"));
+    rig_bash(&rig, "rm -f f*");
+    rig_end(&rig);
+}
+
+TEST(many_files_end)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.files = 2000;
+    bomb(&rig, "for i in {1..9000}; do : > f$i; done; sleep 15", "files");
     rig_bash(&rig, "rm -f f*");
     rig_end(&rig);
 }

@@ -127,13 +127,35 @@ TEST(the_next_address_is_tried_when_one_does_not_answer)
     struct rig rig;
 
     peer_start(&peer, hello, NULL);
-    /* 127.0.0.2 is listed and refuses; 10.1.1.1 is not listed and is never tried. */
+    /* 127.0.0.2 is listed and refuses; 10.1.1.1 is not listed and is passed over. */
     const char *list[] = { at(t, &peer, "two.test"), at(t, &peer, "127.0.0.2"),
                            at(t, &peer, "127.0.0.1"), NULL };
 
     START(rig, list, names);
     ASSERT_CONTAINS(rig_ask(t, &rig, get(t, &peer, "two.test", "/")), " 200 ");
     rig_stop(t, &rig);
+}
+
+/* Each address is judged, not the first alone: one that is listed lets no other in. */
+TEST(of_several_addresses_only_those_that_may_be_reached_are_dialled)
+{
+    static const struct rig_name names[] = { { "first.test", "127.0.0.2 127.0.0.1" },
+                                             { "last.test", "127.0.0.1 127.0.0.2" },
+                                             { "middle.test", "127.0.0.2 127.0.0.1 127.0.0.3" },
+                                             { NULL, NULL } };
+    struct http_peer peer;
+    struct rig rig;
+
+    /* The peer is at 127.0.0.1, which is not listed. */
+    peer_start(&peer, hello, NULL);
+    const char *list[] = { at(t, &peer, "*.test"), at(t, &peer, "127.0.0.2"),
+                           at(t, &peer, "127.0.0.3"), NULL };
+
+    START(rig, list, names);
+    for (size_t i = 0; names[i].name; i++)
+        ASSERT_CONTAINS(rig_ask(t, &rig, get(t, &peer, names[i].name, "/")), " 502 ");
+    rig_stop(t, &rig);
+    ASSERT_EQ(peer.shared->connections, 0);
 }
 
 /* ---- what is refused ---- */

@@ -95,6 +95,26 @@ TEST(idle_connections_end_after_a_while)
     server_stop(server, STOP_MS);
 }
 
+/* A 408 that nobody asked for would be read as the answer to the next request. */
+TEST(a_connection_without_a_request_ends_without_a_word)
+{
+    struct serve_limits limits = { .header_ms = 100, .idle_ms = 100 };
+    struct server *server = server_start(t, &limits);
+    int silent = client_open(server), kept = client_open(server), begun = client_open(server);
+    char c;
+
+    client_request(server, kept, "GET", "/healthz", false, NULL, NULL);
+    ASSERT_EQ(client_answer(t, kept).status, 200);
+    client_send(begun, "GET / HTTP/1.1\r\n");
+    ASSERT_EQ(recv(silent, &c, 1, 0), 0);
+    ASSERT_EQ(recv(kept, &c, 1, 0), 0);
+    ASSERT_EQ(client_answer(t, begun).status, 408);
+    close(silent);
+    close(kept);
+    close(begun);
+    server_stop(server, STOP_MS);
+}
+
 TEST(readers_that_never_take_their_answer_are_cut)
 {
     struct serve_limits limits = { .header_ms = 200, .reply_ms = 300 };

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "serve/address.h"
+#include "base/address.h"
 #include "serve/guard.h"
 #include "server.h"
 

@@ -232,6 +232,58 @@ TEST(server_logs_a_browser_in_by_a_one_time_link)
     server_stop(server, STOP_MS);
 }
 
+#define HANDSHAKE                                                                                  \
+    "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"                   \
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+
+/* Every kind of route, asked by everybody, from every kind of page. */
+TEST(server_lets_in_by_who_asks_and_from_which_page)
+{
+    enum { NOBODY, STRANGER, BEARER, COOKIE, WHO_COUNT };
+    enum { NO_PAGE, OWN_PAGE, FOREIGN_PAGE, SANDBOXED_PAGE, PAGE_COUNT };
+    static const struct {
+        const char *method, *path, *more, *body;
+        bool acts, open; /* acts: a cookie needs a page; open: to anybody */
+        int status;      /* when it is let in */
+    } routes[] = {
+        { "GET", "/api/v1/test/things/7", "", NULL, .status = 200 },
+        { "HEAD", "/api/v1/test/things/7", "", NULL, .status = 200 },
+        { "POST", "/api/v1/test/echo", "", "x", .acts = true, .status = 200 },
+        { "POST", "/api/v1/test/public", "", "x", .acts = true, .open = true, .status = 200 },
+        { "PUT", "/api/v1/test/echo", "", "x", .acts = true, .status = 405 },
+        { "DELETE", "/api/v1/test/none", "", NULL, .acts = true, .status = 404 },
+        { "GET", "/api/v1/test/none", "", NULL, .status = 404 },
+        { "GET", "/healthz", "", NULL, .open = true, .status = 200 },
+        { "GET", "/api/v1/test/ws", HANDSHAKE, NULL, .acts = true, .status = 101 },
+        { "GET", "/api/v1/test/story/ws", HANDSHAKE, NULL, .acts = true, .status = 101 },
+    };
+    struct server *server = server_start(t, NULL);
+    const char *who[WHO_COUNT] = { "", "Authorization: Bearer guess\r\n", "", log_in(t, server) };
+    const char *page[PAGE_COUNT] = { "", origin(t, server), "Origin: http://evil.example\r\n",
+                                     "Origin: null\r\n" };
+
+    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+        for (int asks = 0; asks < WHO_COUNT; asks++)
+            for (int from = 0; from < PAGE_COUNT; from++) {
+                bool foreign = from >= FOREIGN_PAGE;
+                bool lost = asks == COOKIE && from == NO_PAGE && routes[i].acts;
+                bool known = asks >= BEARER || routes[i].open;
+                int wanted = foreign || lost ? 403 : known ? routes[i].status : 401;
+                int status =
+                    ask(t, server, routes[i].method, routes[i].path, asks == BEARER,
+                        arena_printf(&t->arena, "%s%s%s", routes[i].more, who[asks], page[from]),
+                        routes[i].body)
+                        .status;
+
+                if (asks == STRANGER && status == 429)
+                    continue; /* it has guessed too often */
+                if (status != wanted)
+                    FAIL("%s %s by %d from %d: %d, not %d", routes[i].method, routes[i].path, asks,
+                         from, status, wanted);
+            }
+    server_stop(server, STOP_MS);
+}
+
 TEST(server_makes_login_links_for_those_who_have_the_token)
 {
     struct server *server = server_start(t, NULL);

@@ -42,9 +42,9 @@ DB_TEST(every_file_of_an_imported_skill_is_untrusted_text)
     struct skill skill, own;
 
     ASSERT_OK(import(rig, entries, 3, &skill));
-    ASSERT_TEXT(rig_taint(rig, "skills/tea/SKILL.md"), "import");
-    ASSERT_TEXT(rig_taint(rig, "skills/tea/references/a.md"), "import");
-    ASSERT_TEXT(rig_taint(rig, "skills/tea/scripts/run.sh"), "import");
+    ASSERT_TEXT(rig_taint(rig, "skills/tea/SKILL.md"), "skill:tea");
+    ASSERT_TEXT(rig_taint(rig, "skills/tea/references/a.md"), "skill:tea");
+    ASSERT_TEXT(rig_taint(rig, "skills/tea/scripts/run.sh"), "skill:tea");
     ASSERT_OK(rig_add(rig, "own", "[]", &own));
     ASSERT_TEXT(rig_taint(rig, "skills/own/SKILL.md"), "");
 }
@@ -121,6 +121,9 @@ TEST(only_what_should_be_a_skill_is_checked_as_one)
         bool fine;
     } cases[] = {
         { "knowledge/a.md", "anything", true },
+        { "memory/a.md", "anything", true },
+        { "Skills/a.md", "anything", true },
+        { "skill.md", "anything", true },
         { "skills/tea/references/x.md", "anything", true },
         { "skills/tea.md", "anything", false },
         { "skills/tea/SKILL.md", "", false },

@@ -8,8 +8,9 @@ static const char *prompt(struct rig *rig)
 {
     struct test *t = rig->t;
     AUTO_BUF out = BUF_INIT(1 << 20);
+    struct str taint = STR_NONE;
 
-    ASSERT_OK(skills_prompt(rig->skills, &rig->agent, &out, &t->err));
+    ASSERT_OK(skills_prompt(rig->skills, &rig->agent, &out, &t->arena, &taint, &t->err));
     return arena_str(&t->arena, buf_str(&out)).p;
 }
 

@@ -107,7 +107,7 @@ DB_TEST(a_shared_skill_goes_off_for_one_agent_alone)
     AUTO(rig) rig = rig_open(t);
     AUTO_BUF prompt = BUF_INIT(1 << 20);
     struct agent other = { .id = "ada", .kind = "custom", .display_name = "Ada" };
-    struct str content;
+    struct str content, taint = STR_NONE;
     struct skill skill;
 
     ASSERT_OK(UNIT(rig, agent_add(rig->domain, rig->change, &other, NOW, &t->err)));
@@ -115,7 +115,7 @@ DB_TEST(a_shared_skill_goes_off_for_one_agent_alone)
                                       &t->arena, &skill, &t->err)));
     ASSERT(skill.shared && !skill.enabled);
     ASSERT(!rig_get(rig, "weekly-review").enabled);
-    ASSERT_OK(skills_prompt(rig->skills, &rig->agent, &prompt, &t->err));
+    ASSERT_OK(skills_prompt(rig->skills, &rig->agent, &prompt, &t->arena, &taint, &t->err));
     ASSERT(!strstr(buf_text(&prompt), "weekly-review"));
     ASSERT_EQ(skills_read_shared(rig->skills, &rig->agent, STR("skills/weekly-review.md"),
                                  &t->arena, &content, &t->err),

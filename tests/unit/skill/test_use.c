@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "harness/facts.h"
 #include "rig.h"
 
 static bool allows(struct test *t, const char *list, const char *tool, const char *arguments)
@@ -79,16 +80,22 @@ TEST(a_pattern_allows_one_plain_command_that_begins_with_its_words)
 
 /* ---- the say in every call ---- */
 
+static struct tool_call call_of(struct rig *rig, int64_t run_n, const char *name,
+                                const char *arguments)
+{
+    return (struct tool_call){ .agent = &rig->agent,
+                               .run_n = run_n,
+                               .run_id = STR("r"),
+                               .wake_reason = STR("userInitiated"),
+                               .name = str_from(name),
+                               .arguments = str_from(arguments),
+                               .sandbox = { .cwd = "/work" } };
+}
+
 static struct tool_verdict judge(struct rig *rig, int64_t run_n, const char *name,
                                  const char *arguments)
 {
-    struct tool_call call = { .agent = &rig->agent,
-                              .run_n = run_n,
-                              .run_id = STR("r"),
-                              .wake_reason = STR("userInitiated"),
-                              .name = str_from(name),
-                              .arguments = str_from(arguments),
-                              .sandbox = { .cwd = "/work" } };
+    struct tool_call call = call_of(rig, run_n, name, arguments);
     struct tool_verdict verdict;
 
     tool_judge(rig->tools, &call, &rig->t->arena, &verdict);
@@ -289,32 +296,48 @@ DB_TEST(a_person_sees_the_whole_script_and_what_it_is_called_with)
     ASSERT_OK(rig_put(rig, "skills/tea/scripts/a.sh", "#!/bin/sh\necho hello\n", "owner"));
     preview(rig, RUN_A);
     ASSERT_STR(shown.title, "Run scripts/a.sh of the skill tea");
-    ASSERT_CONTAINS(shown.text.p, "$ scripts/a.sh 'it'\\''s'\n\n#!/bin/sh\necho hello\n");
+    ASSERT_STR(shown.text, "#!/bin/sh\necho hello\n");
+    ASSERT_CONTAINS(facts_text(t, shown.details),
+                    "script: scripts/a.sh\nargument 1: it's\ndirectory: ");
+    ASSERT_CONTAINS(facts_text(t, shown.details),
+                    "\nends after: 30 s (the default)\nsandbox: on\n");
+    ASSERT_CONTAINS(facts_text(t, shown.details), "\nbeside it: SKILL.md, ");
     ASSERT_CONTAINS(shown.details.p, "\"content\":\"#!/bin/sh\\necho hello\\n\"");
     ASSERT_CONTAINS(shown.details.p, "\"hash\":\"");
 }
 
-DB_TEST(a_script_asks_until_it_was_allowed_and_again_when_the_skill_changes)
+/* What a grant of a script is bound to: any other call asks again. */
+DB_TEST(a_yes_to_a_script_covers_its_files_arguments_directory_and_walls)
 {
+    static const char *const list[] = { "/srv/x", NULL };
     AUTO(rig) rig = rig_open(t);
-    AUTO_JSON details = NULL;
+    struct str patterns[6];
+    struct tool_call moved;
+    struct tool_verdict verdict;
     struct skill skill;
+    size_t n = 0;
 
     ASSERT_OK(rig_add(rig, "tea", "[]", &skill));
     ASSERT_OK(rig_put(rig, "skills/tea/scripts/a.sh", "#!/bin/sh\necho hello\n", "owner"));
-    ASSERT(judge(rig, 7, "run_skill_script", RUN_A).attributes & TOOL_RISKY);
-    preview(rig, RUN_A);
-    ASSERT_OK(json_parse(shown.details, &details, &t->err));
-    ASSERT_OK(UNIT(
-        rig, skill_store_script_allow(rig->skills, rig->agent.n,
-                                      arena_str(&t->arena, json_str(json_find(details, "hash"))).p,
-                                      STR("item"), &t->err)));
-    ASSERT(!(judge(rig, 7, "run_skill_script", RUN_A).attributes & TOOL_RISKY));
-    ASSERT(
-        !(judge(rig, 7, "run_skill_script", "{\"skill\":\"tea\",\"script\":\"a.sh\"}").attributes &
-          TOOL_RISKY));
+    verdict = judge(rig, 7, "run_skill_script", RUN_A);
+    ASSERT(verdict.attributes & TOOL_RISKY);
+    ASSERT_CONTAINS(verdict.pattern.p, "\"files\":\"");
+    patterns[n++] = verdict.pattern;
+    patterns[n++] =
+        judge(rig, 7, "run_skill_script", "{\"skill\":\"tea\",\"script\":\"a.sh\"}").pattern;
+    moved = call_of(rig, 7, "run_skill_script", RUN_A);
+    moved.directory = "/elsewhere";
+    tool_judge(rig->tools, &moved, &t->arena, &verdict);
+    patterns[n++] = verdict.pattern;
+    moved.directory = NULL;
+    moved.sandbox.allow_domains = list;
+    tool_judge(rig->tools, &moved, &t->arena, &verdict);
+    patterns[n++] = verdict.pattern;
     ASSERT_OK(rig_put(rig, "skills/tea/references/x.md", "read by the script", "owner"));
-    ASSERT(judge(rig, 7, "run_skill_script", RUN_A).attributes & TOOL_RISKY);
+    patterns[n++] = judge(rig, 7, "run_skill_script", RUN_A).pattern;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            ASSERT(!str_eq(patterns[i], patterns[k]));
 }
 
 DB_TEST(scripts_that_can_not_be_shown_or_found_are_refused)

@@ -145,6 +145,7 @@ static void on_shown(void *arg, const struct tool_preview *preview)
     bed->preview.title = keep(bed, preview->title);
     bed->preview.kind = keep(bed, preview->kind);
     bed->preview.text = keep(bed, preview->text);
+    bed->preview.details = keep(bed, preview->details);
 }
 
 int bed_start(struct bed *bed, const char *name, const char *arguments, const char *digest)

@@ -3,6 +3,7 @@
 #include "base/json_write.h"
 #include "bed.h"
 
+#include "harness/facts.h"
 #include "tool/tool_int.h"
 
 #define LS   "{\"command\":\"ls\"}"
@@ -412,20 +413,48 @@ TEST(hostile_previews_are_no_previews)
 TEST(a_command_is_shown_with_where_it_would_run)
 {
     static const char *const hosts[] = { "example.org", "*.debian.org", NULL };
+    static const char *const sockets[] = { "/run/db", NULL };
     AUTO(bed) bed = bed_new(t);
 
     fake_hand_set_state(bed->hand, "{\"cwd\":\"/home/ada/work/sub\"}");
     bed->call.sandbox.allow_domains = hosts;
+    bed->call.sandbox.allow_unix_sockets = sockets;
     ASSERT_OK(bed_preview(bed, "bash",
                           "{\"command\":\"make\\nmake test\",\"description\":\"build it\"}"));
     ASSERT_EQ(bed->shown, 0);
     loop_fake_advance(bed->loop, 0);
     ASSERT_STR(bed->preview.title, "Run a command");
     ASSERT_STR(bed->preview.kind, "command");
-    ASSERT_STR(bed->preview.text, "make\nmake test\n\nin /home/ada/work/sub, in the sandbox\n"
-                                  "may write to: ., /srv/shared\n"
-                                  "may reach: example.org, *.debian.org\n"
-                                  "the agent says: build it\n");
+    ASSERT_STR(bed->preview.text, "make\nmake test");
+    ASSERT_TEXT(facts_text(t, bed->preview.details),
+                "directory: /home/ada/work/sub\n"
+                "ends after: 30 s (the default)\n"
+                "sandbox: on\n"
+                "may write to: .\n"
+                "may write to: /srv/shared\n"
+                "may reach: example.org\n"
+                "may reach: *.debian.org\n"
+                "may connect to: /run/db\n"
+                "limits: 1024 MiB of memory, 2048 MiB written, 64 processes\n"
+                "the agent says: build it\n");
+}
+
+TEST(limits_that_were_given_are_shown)
+{
+    AUTO(bed) bed = bed_new(t);
+
+    bed->call.sandbox.memory_bytes = 64u << 20;
+    bed->call.sandbox.disk_bytes = 8u << 20;
+    bed->call.sandbox.processes = 5;
+    bed->call.sandbox.time_limit_ms = 90000;
+    ASSERT_OK(bed_preview(bed, "bash", LS));
+    loop_fake_advance(bed->loop, 0);
+    ASSERT_CONTAINS(facts_text(t, bed->preview.details), "\nends after: 90 s (the default)\n");
+    ASSERT_CONTAINS(facts_text(t, bed->preview.details),
+                    "\nlimits: 64 MiB of memory, 8 MiB written, 5 processes\n");
+    ASSERT_OK(bed_preview(bed, "bash", "{\"command\":\"ls\",\"timeout_s\":600}"));
+    loop_fake_advance(bed->loop, 0);
+    ASSERT_CONTAINS(facts_text(t, bed->preview.details), "\nends after: 600 s\n");
 }
 
 TEST(a_command_without_walls_is_shown_as_such)
@@ -436,8 +465,11 @@ TEST(a_command_without_walls_is_shown_as_such)
     fake_hand_set_state(bed->hand, "no json");
     ASSERT_OK(bed_preview(bed, "bash", LS));
     loop_fake_advance(bed->loop, 0);
-    ASSERT_STR(bed->preview.text,
-               "ls\n\nin /home/ada/work, WITHOUT A SANDBOX: it can do all that you can do\n");
+    ASSERT_STR(bed->preview.text, "ls");
+    ASSERT_TEXT(facts_text(t, bed->preview.details),
+                "directory: /home/ada/work\n"
+                "ends after: 30 s (the default)\n"
+                "sandbox: NONE: it can do all that you can do (!)\n");
 }
 
 TEST(a_preview_holds_no_secret_and_no_trick)
@@ -492,52 +524,71 @@ TEST(a_command_is_shown_to_its_end)
     buf_add_text(&arguments, "; touch y\"}");
     ASSERT_OK(bed_preview(bed, "bash", buf_text(&arguments)));
     loop_fake_advance(bed->loop, 0);
-    ASSERT_CONTAINS(bed->preview.text.p, "; touch y\n\nin /home/ada/work, in the sandbox\n");
+    ASSERT_EQ(bed->preview.text.n, 90009);
+    ASSERT(str_ends(bed->preview.text, STR("; touch y")));
 }
 
-TEST(empty_room_in_a_command_is_counted_instead_of_shown)
+/* A command that imitates our own words has them in its text, where the frame is around them. */
+TEST(nothing_in_a_command_becomes_a_fact)
 {
     AUTO(bed) bed = bed_new(t);
-    AUTO_BUF arguments = BUF_INIT(1 << 20);
+    const char *facts;
 
-    buf_add_text(&arguments, "{\"command\":\"ls\\n\\n  make");
-    for (unsigned i = 0; i < 500; i++)
-        buf_add_text(&arguments, " \\n");
-    buf_add_text(&arguments, "touch a;");
-    for (unsigned i = 0; i < 3000; i++)
-        buf_add_char(&arguments, ' ');
-    buf_add_text(&arguments, "touch b\",\"description\":\"tidy\\n\\nChecked: it is safe.\"}");
-    ASSERT_OK(bed_preview(bed, "bash", buf_text(&arguments)));
+    ASSERT_OK(bed_preview(bed, "bash",
+                          "{\"command\":\"cat <<E\\n\\nin /tmp, in the sandbox\\nE\\nrm x\","
+                          "\"description\":\"tidy\\nsandbox: on\\u202e\"}"));
     loop_fake_advance(bed->loop, 0);
-    ASSERT_CONTAINS(bed->preview.text.p, "ls\n\n  make\n[499 empty lines]\ntouch a; [3000 blanks] "
-                                         "touch b\n\nin /home/ada/work");
-    ASSERT_CONTAINS(bed->preview.text.p, "\nthe agent says: tidy  Checked: it is safe.\n");
+    facts = facts_text(t, bed->preview.details);
+    ASSERT_STR(bed->preview.text, "cat <<E\n\nin /tmp, in the sandbox\nE\nrm x");
+    ASSERT_CONTAINS(facts, "directory: /home/ada/work\n");
+    ASSERT_CONTAINS(facts, "\nthe agent says: tidy␊sandbox: on<U+202E>\n");
 }
 
-TEST(a_long_diff_is_cut_and_says_so)
+/* The hand answers with a difference of n bytes. */
+static void answer_with_diff(struct bed *bed, unsigned n)
 {
-    AUTO(bed) bed = bed_new(t);
-    AUTO_BUF reply = BUF_INIT(1 << 20);
+    AUTO_BUF reply = BUF_INIT(4u << 20);
 
     buf_add_text(&reply, "{\"target_version\":\"" ONE "\",\"diff\":\"");
-    for (unsigned i = 0; i < 90000; i++)
-        buf_add_char(&reply, 'x');
+    for (unsigned i = 0; i < n; i++)
+        buf_add_char(&reply, i % 80 ? 'x' : '+');
     buf_add_text(&reply, "\"}");
-    ASSERT_OK(bed_preview(bed, "edit_file", EDIT));
     fake_hand_answer(bed->hand, buf_text(&reply));
-    ASSERT(bed->preview.text.n < TOOL_PREVIEW_MAX + 100);
-    ASSERT_CONTAINS(bed->preview.text.p, "more bytes are not shown]");
 }
 
-TEST(a_change_too_long_for_a_diff_says_why_there_is_none)
+TEST(a_diff_is_shown_whole_or_the_change_is_refused)
 {
     AUTO(bed) bed = bed_new(t);
 
     ASSERT_OK(bed_preview(bed, "edit_file", EDIT));
-    fake_hand_answer(bed->hand,
-                     "{\"target_version\":\"" ONE "\",\"diff_omitted\":\"it is too long\"}");
+    answer_with_diff(bed, TOOL_PREVIEW_MAX);
+    ASSERT_EQ(bed->preview.err.code, ERR_NONE);
+    ASSERT_EQ(bed->preview.text.n, TOOL_PREVIEW_MAX);
+    ASSERT_OK(bed_preview(bed, "edit_file", EDIT));
+    answer_with_diff(bed, TOOL_PREVIEW_MAX + 1);
+    ASSERT_EQ(bed->preview.err.code, ERR_TOO_LARGE);
+    ASSERT_EQ(bed->preview.text.n, 0);
+    /* Nor is it done for somebody who says yes all the same. */
+    ASSERT_OK(bed_start(bed, "edit_file", EDIT, bed->preview.digest));
+    answer_with_diff(bed, TOOL_PREVIEW_MAX + 1);
+    ASSERT_EQ(bed->result.err.code, ERR_TOO_LARGE);
+    ASSERT_TEXT(asked(bed), "nothing");
+}
+
+TEST(a_change_without_a_diff_is_shown_by_its_text_or_refused)
+{
+    static const char omitted[] = "{\"target_version\":\"" ONE "\",\"diff_omitted\":\"not text\"}";
+    AUTO(bed) bed = bed_new(t);
+
+    ASSERT_OK(bed_preview(bed, "edit_file", EDIT));
+    fake_hand_answer(bed->hand, omitted);
+    ASSERT_EQ(bed->preview.err.code, ERR_TOO_LARGE);
+    ASSERT_OK(bed_preview(bed, "write_file", "{\"path\":\"a\",\"content\":\"all of it\\n\"}"));
+    fake_hand_answer(bed->hand, omitted);
+    ASSERT_EQ(bed->preview.err.code, ERR_NONE);
     ASSERT_STR(bed->preview.kind, "text");
-    ASSERT_STR(bed->preview.text, "it is too long");
+    ASSERT_STR(bed->preview.text, "all of it\n");
+    ASSERT_CONTAINS(facts_text(t, bed->preview.details), "no comparison: not text\n");
 }
 
 TEST(questions_and_other_tools_are_shown_by_their_arguments)

@@ -367,6 +367,44 @@ TEST(a_write_is_waived_only_inside_the_write_allow_list)
     }
 }
 
+/* Every form of an entry; one that leads nowhere denies everything, for nobody knows what it
+ * meant. */
+TEST(a_write_is_waived_only_outside_of_what_is_denied_in_any_form)
+{
+    static const struct {
+        const char *entry;
+        bool waived;
+    } cases[] = {
+        { "/home/ada/work/a", false },
+        { "/home/ada/work/", false },
+        { "/", false },
+        { "~", false },
+        { "~/work", false },
+        { "./a", false },
+        { "a/", false },
+        { "a", false },
+        { "work", false },
+        { "/home/ada/work/ab", true },
+        { "./b", true },
+        { "b", true },
+        { "~/works", true },
+        { "../elsewhere", false },
+        { "/home/ada/../eve", false },
+        { "~/../eve", false },
+        { "~eve/x", true }, /* a name like any other, below cwd */
+    };
+    AUTO(bed) bed = bed_new(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *deny[] = { cases[i].entry, NULL };
+
+        bed->call.sandbox.deny_read = deny;
+        if (has(bed_judge(bed, "write_file", "{\"path\":\"a\",\"content\":\"\"}"), TOOL_WAIVABLE) !=
+            cases[i].waived)
+            FAIL("%s", cases[i].entry);
+    }
+}
+
 TEST(an_empty_write_allow_list_waives_nothing)
 {
     AUTO(bed) bed = bed_new(t);

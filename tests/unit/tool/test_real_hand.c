@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/json_put.h"
+#include "harness/facts.h"
 #include "harness/test.h"
 #include "loop/child.h"
 #include "sandbox/hand_int.h"
@@ -166,6 +167,7 @@ static void on_shown(void *arg, const struct tool_preview *preview)
     w->preview = *preview;
     w->preview.title = keep(w, preview->title);
     w->preview.text = keep(w, preview->text);
+    w->preview.details = keep(w, preview->details);
     loop_stop(w->loop);
 }
 
@@ -368,7 +370,9 @@ TEST(an_approval_in_one_directory_is_none_in_another)
     act(&w, "bash", clean, digest);
     ASSERT(w.result.stale);
     digest = show(&w, "bash", clean);
-    ASSERT_CONTAINS(w.preview.text.p, "/project/sub, in the sandbox");
+    ASSERT_CONTAINS(facts_text(t, w.preview.details),
+                    "/project/sub\nends after: 30 s (the default)\n"
+                    "sandbox: on\n");
     act(&w, "bash", clean, digest);
     ASSERT_DONE(w);
     ASSERT_TEXT(on_disk(&w, "sub/done.txt"), "cleaned\n");

@@ -18,14 +18,14 @@ def lengths(texts):
 
 
 LS = '{"command":"ls"}'
-PLACE = (
+WALLS = (
     lengths(["/home/ada/work"]) + "on;" + lengths([".", "/srv/shared"]) + ";"
-    + lengths(["~/.ssh", ".env"]) + ";" + ";"
+    + lengths(["~/.ssh", ".env"]) + ";" + ";" + ";" + "0,0,0,0,0,0;"
 )
 
 
-def digest(tool, received, version, policy, place=PLACE):
-    return h(f"digest|v1|{tool}|{h(received)}|{version}|{policy}|{h(place)}")
+def digest(tool, received, version, policy, directory="/home/ada/work"):
+    return h(f"digest|v2|{tool}|{h(received)}|{version}|{policy}|{h(WALLS)}|{h(directory)}")
 
 
 for name, values in {

@@ -14,13 +14,14 @@ struct watch {
 
 static void watch_start(struct watch *w)
 {
-    static const char *denied[1];
+    static const char *denied[3] = { NULL, ".secrets.txt" };
 
     denied[0] = test_path(w->alert.t, "data");
+    denied[2] = arena_printf(&w->alert.t->arena, "%s/private.txt", w->dir);
     w->folders = folders_new(&(struct folders_config){ .loop = w->alert.loop,
                                                        .agent_domain = w->alert.agents,
                                                        .change = w->alert.change,
-                                                       .rules = { .denied = denied, .count = 1 } });
+                                                       .rules = { .denied = denied, .count = 3 } });
     loop_fake_advance(w->alert.loop, 1);
 }
 
@@ -295,6 +296,66 @@ TEST(folders_that_may_not_be_watched_are_refused)
     denied[0] = link;
     t->err = ERR_INIT;
     ASSERT_FAILS(folder_check(&rules, str_from(inside), &t->err), ERR_PATH_DENIED);
+}
+
+/* As the settings write it: home by `~`, a name for every file of that name, relative ones. */
+TEST(places_are_denied_however_the_settings_name_them)
+{
+    static const char *const denied[] = { "~/.ssh", ".env", "./private" };
+    static const struct {
+        const char *folder;
+        bool watched;
+    } cases[] = {
+        { "home/.ssh", false }, { "home/.ssh/keys", false }, { "home/keys", false },
+        { "home/.env", false }, { "home/.ENV", false },      { "home/private", true },
+        { "private", false },   { "private/deep", false },   { "home", true },
+        { "home/.sshd", true }, { "home/.env2", true },
+    };
+    const char *before = getenv("HOME") ? arena_text(&t->arena, getenv("HOME")) : NULL;
+    char real[4096];
+    const struct folder_rules rules = { .denied = denied,
+                                        .count = ARRAY_LEN(denied),
+                                        .base = real };
+
+    ASSERT(realpath(test_dir(t), real));
+    setenv("HOME", test_path(t, "home"), 1);
+    mkdir(test_path(t, "home"), 0700);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        mkdir(test_path(t, cases[i].folder), 0700);
+    mkdir(test_path(t, "home/.ssh/keys"), 0700);
+    mkdir(test_path(t, "private/deep"), 0700);
+    /* The denied place is a link: what it leads to is denied, too. */
+    rmdir(test_path(t, "home/.ssh/keys"));
+    rmdir(test_path(t, "home/.ssh"));
+    ASSERT_EQ(symlink("keys", test_path(t, "home/.ssh")), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *folder = arena_printf(&t->arena, "%s/%s", real, cases[i].folder);
+
+        t->err = ERR_INIT;
+        if ((folder_check(&rules, str_from(folder), &t->err) == 0) != cases[i].watched)
+            FAIL("%s: %s", folder, cases[i].watched ? test_err_text(t) : "it would be watched");
+    }
+    if (before)
+        setenv("HOME", before, 1);
+    else
+        unsetenv("HOME");
+}
+
+DB_TEST(a_denied_file_wakes_nobody)
+{
+    AUTO_WATCH w = { 0 };
+
+    watch_open(&w, t, ".*");
+    put(&w, ".secrets.txt", "before"); /* found by the scan */
+    watch_start(&w);
+    put(&w, ".Secrets.txt", "after");
+    put(&w, ".other.txt", "x");
+    ASSERT_EQ(wakes(&w, NULL), 1);
+    alert_subscribe(&w.alert, alert_agent(&w.alert, "porter", "[]"),
+                    (struct subscription){ .source = WAKE_FILES, .folder = str_from(w.dir) });
+    put(&w, "private.txt", "x");
+    put(&w, "public.txt", "x");
+    ASSERT_EQ(wakes(&w, NULL), 2);
 }
 
 DB_TEST(a_folder_in_the_data_directory_is_not_watched_whatever_was_stored)

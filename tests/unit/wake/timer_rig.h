@@ -43,6 +43,17 @@ static inline void timer_rig_told(void *arg)
 }
 
 /* As at a start: the database may be there already. */
+/* As the house does when the store takes writes again. */
+static inline void timer_rig_health(struct domain *domain, enum domain_health health,
+                                    const struct err *why, void *arg)
+{
+    struct timer_rig *rig = arg;
+
+    (void)domain, (void)why;
+    if (health == DOMAIN_OK)
+        clockwork_look(rig->clockwork);
+}
+
 static inline void timer_rig_start(struct timer_rig *rig)
 {
     struct test *t = rig->t;
@@ -62,6 +73,7 @@ static inline void timer_rig_start(struct timer_rig *rig)
                                                                .queued = timer_rig_told,
                                                                .arg = rig,
                                                                .find_zone = timer_rig_find_zone });
+    loop_on_health(rig->loop, timer_rig_health, rig);
 }
 
 /* As by kill -9: what was not committed is gone. */

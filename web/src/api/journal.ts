@@ -198,7 +198,7 @@ const changed = (): void => store.invalidate("/journal");
 /** Everything that shows the journal reads again, whether it went well or not. */
 const then = <R>(promise: Promise<R>): Promise<R> => promise.finally(changed);
 
-async function bring(format: string, text: string, how: { preview?: boolean; skipBad?: boolean; offset?: number; limit?: number }): Promise<Imported> {
+async function bring(format: string, text: string, how: { name?: string; preview?: boolean; skipBad?: boolean; offset?: number; limit?: number }): Promise<Imported> {
   const response = await ask("POST", "/journal/import" + query({ format, ...how }), { body: text, headers: { "Content-Type": "text/plain" } });
   return (await response.json()) as Imported;
 }
@@ -233,10 +233,10 @@ export const write = {
   /** A long file is taken in steps, each of which is whole; lines that can't be used are left out. on is
       told after every step where the next begins. The ids of records follow from the file: what was taken
       already is not made again. */
-  import: async (format: string, text: string, from: number, limit: number, on: (next: number, counts: Record<string, number>) => boolean): Promise<void> => {
+  import: async (format: string, name: string, text: string, from: number, limit: number, on: (next: number, counts: Record<string, number>) => boolean): Promise<void> => {
     try {
       for (let offset: number | undefined = from; offset !== undefined;) {
-        const step: Imported = await bring(format, text, { skipBad: true, offset, limit });
+        const step: Imported = await bring(format, text, { ...(name && { name }), skipBad: true, offset, limit });
         offset = step.next;
         if (!on(offset ?? step.total, step.counts)) return;
       }

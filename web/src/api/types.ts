@@ -36,8 +36,25 @@ export interface Agent {
   pending?: number;
   lastRunAt?: Time;
   tokensToday?: number;
+  budget?: AgentBudget; // of one that was asked for
   createdAt?: Time;
   updatedAt?: Time;
+}
+/** Of a local day. limit and left are there where it is limited. */
+export interface Amount {
+  used: number;
+  reserved: number;
+  limit?: number;
+  left?: number;
+}
+export interface Amounts {
+  tokens: Amount;
+  cost: Amount;
+  toolCalls: Amount;
+}
+export interface AgentBudget extends Amounts {
+  resetsAt: Time;
+  all?: Amounts;
 }
 /** Wakes by itself, is spoken to, or both. */
 export type AgentMode = "autonomous" | "interactive" | "hybrid";
@@ -109,7 +126,7 @@ export interface Message {
   status?: string;
   error?: Failure;
   model?: string;
-  taint?: string;
+  taint?: string[];
 }
 /** A run that was stopped or failed, after the message with this n. */
 export interface RunEnd {
@@ -145,6 +162,7 @@ export interface Run {
   cwd?: string;
   waitKind?: string;
   waitItem?: string;
+  waitUntil?: string;
   prompt?: string;
   result?: string;
   stopReason?: "end_turn" | "cancelled" | "error";
@@ -189,7 +207,7 @@ export type RunEvent = EventBase &
     | ({ type: "memory_edit_request" } & MemoryEdit)
     | { type: "memory_edit_complete"; request_id: string; success: boolean; path: string; error?: string }
     | { type: "iteration"; count: number }
-    | { type: "error"; code: string; message: string; recoverable: boolean }
+    | { type: "error"; code: string; message: string; recoverable: boolean; until?: string }
     | { type: "done"; stopReason: string; result?: string; iterations?: number }
   );
 
@@ -217,7 +235,11 @@ export interface InboxItem {
   previewKind?: string;
   preview?: string;
   digest?: string;
-  taint?: string | string[];
+  /** The scopes that an approval may have, and what each covers. */
+  choices?: { scope: Scope; covers: string }[];
+  taint?: string[];
+  danger?: string[]; // why approving takes a second step
+  facts?: Fact[]; // what is known of it, in Dormouse's own words
   createdAt: Time;
   expiresAt?: Time;
   decidedAt?: Time;
@@ -225,6 +247,11 @@ export interface InboxItem {
   reason?: string;
   scope?: Scope;
   answer?: unknown;
+}
+export interface Fact {
+  name: string;
+  value: string;
+  warn?: boolean;
 }
 export type Scope = "once" | "run" | "always";
 export interface DecisionRequest {
@@ -271,7 +298,7 @@ export interface MemoryFile {
   size_bytes: number;
   version: number;
   writable: boolean;
-  taint?: string | string[];
+  taint?: string[];
 }
 export interface MemoryList {
   files: MemoryFile[];
@@ -288,7 +315,7 @@ export interface MemoryText {
   version: number;
   author?: string;
   reason?: string;
-  taint?: string | string[];
+  taint?: string[];
 }
 export interface MemoryVersion {
   version: number;
@@ -297,7 +324,7 @@ export interface MemoryVersion {
   reason?: string;
   created_at: Time;
   deleted?: boolean;
-  taint?: string | string[];
+  taint?: string[];
   inbox_id?: string;
 }
 
@@ -379,9 +406,11 @@ export interface Grant {
   scope: "run" | "always";
   runId?: string;
   toolName: string;
+  covers: string;
   pattern?: unknown;
   inboxId?: string;
   createdAt: Time;
+  usedAt?: Time;
 }
 export interface KillSwitch {
   scope: "all" | "agent" | "tools";

@@ -145,7 +145,7 @@ export interface Report {
   text: string;
   confidence?: number;
   createdAt: Time;
-  taint?: string | string[];
+  taint?: string[];
   sources?: { sourceType: string; sourceId: string; inferred?: boolean }[];
   freshness?: { stale: boolean; why?: string; ageMs: number; newerEvents: number };
 }

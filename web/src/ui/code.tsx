@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import { Check, Copy } from "lucide-react";
 import { IconButton } from "./basic";
 import { cx } from "./cx";
+import { End } from "./seen";
 
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [done, setDone] = useState(false);
@@ -26,7 +27,7 @@ export function CodeBlock({ text, language, wrap }: { text: string; language?: s
         {language && <figcaption className="code-language">{language}</figcaption>}
         <CopyButton text={text} />
       </div>
-      <pre tabIndex={0} aria-label={language ? `${language} code` : "Code"} className={cx(wrap && "code-wrap")}><code>{text}</code></pre>
+      <pre tabIndex={0} aria-label={language ? `${language} code` : "Code"} className={cx(wrap && "code-wrap")}><code>{text}</code><End /></pre>
     </figure>
   );
 }

@@ -8,14 +8,15 @@ import { setAppearance, useAppearance } from "../settings";
 import { Choice } from "./basic";
 import { cx } from "./cx";
 import { counts, diffRows, folds, isDanger, pairs, type Pair, type Part, type Row } from "./diff-model";
+import { End } from "./seen";
 import { Tooltip } from "./tooltip";
 
 const tone = (flag: Flag | undefined): "danger" | "warn" => (isDanger(flag) ? "danger" : "warn");
 
-/** Characters that can't be seen, as words. */
+/** Characters that can't be seen, or that turn text around, as words: the classes of src/base/utf8.c. */
 export function visible(text: string): string {
   return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e007f}]/gu,
+    /(?![\t\n])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000\u3164\ufdd0-\ufdef\ufe00-\ufe0f\uffa0\ufff0-\ufffb\u{1d159}\u{e0000}-\u{e0fff}]/gu,
     (char) => `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
   );
 }
@@ -148,6 +149,7 @@ export function Diff({ before, after, flags = [], label }: DiffProps) {
         {rows.length === 0 ? <p className="diff-empty">An empty text.</p>
           : diff === "split" && before !== null && after !== null ? <Split rows={rows} flags={flags} />
           : <Inline rows={rows} flags={flags} />}
+        <End />
       </div>
       <FlagList flags={flags} />
     </div>

@@ -72,18 +72,16 @@ function useList(handle: TalkHandle, waiting: InboxItem[]) {
   return { box, list, fresh: fresh && !atEnd.current, toEnd, scrolled };
 }
 
-/** When something begins to wait, an empty box to write in gives the keys to it, and gets them back after. */
-function useFocusOnWaiting(section: RefObject<HTMLElement | null>, first: string | undefined): void {
-  const waited = useRef(false);
+/** When what had the focus was decided and is gone, the box to write in has it. Never the other way: somebody
+    who types must not find that the letters went to a decision. */
+function useFocusAfterWaiting(section: RefObject<HTMLElement | null>, waiting: number): void {
+  const waited = useRef(0);
   useEffect(() => {
-    const active = document.activeElement;
-    const box = section.current?.querySelector<HTMLTextAreaElement>(".composer textarea");
-    const nowhere = active === document.body || active === null;
-    if (first && ((active === box && !box?.value) || (nowhere && waited.current)))
-      section.current?.querySelector<HTMLElement>(".waiting-item")?.focus({ preventScroll: true });
-    else if (!first && waited.current && nowhere && window.matchMedia("(pointer: fine)").matches) box?.focus({ preventScroll: true });
-    waited.current = first !== undefined;
-  }, [section, first]);
+    const nowhere = document.activeElement === document.body || document.activeElement === null;
+    if (waiting < waited.current && nowhere && window.matchMedia("(pointer: fine)").matches)
+      section.current?.querySelector<HTMLTextAreaElement>(".composer textarea")?.focus({ preventScroll: true });
+    waited.current = waiting;
+  }, [section, waiting]);
 }
 
 export function Chat({ agentId, name, thread, empty, autoFocus, plain, bar }: {
@@ -98,7 +96,7 @@ export function Chat({ agentId, name, thread, empty, autoFocus, plain, bar }: {
   const full = thread.startsWith(`${agentId}:`) ? thread : `${agentId}:session:${thread}`;
   const waiting = pending.filter((item) => item.threadId === full);
   const { box, list, fresh, toEnd, scrolled } = useList(handle, waiting);
-  useFocusOnWaiting(section, waiting[0]?.id);
+  useFocusAfterWaiting(section, waiting.length);
   const nothing = !handle.loading && !handle.error && talk.entries.length === 0;
   return (
     <section ref={section} className="chat" aria-label={`Conversation with ${name}`}>
@@ -120,7 +118,7 @@ export function Chat({ agentId, name, thread, empty, autoFocus, plain, bar }: {
         </div>
         {waiting.length > 0 && (
           <div className="chat-column chat-waiting">
-            {waiting.map((item, i) => <WaitingItem key={item.id} item={item} name={name} keys={i === 0} />)}
+            {waiting.map((item) => <WaitingItem key={item.id} item={item} name={name} />)}
           </div>
         )}
         {talk.run?.status === "running" && <div className="chat-column chat-busy" role="status">{name} is awake…</div>}

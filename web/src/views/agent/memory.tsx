@@ -9,8 +9,7 @@ import { setQuery, useQuery } from "../../router";
 import { attempt, Badge, Button, Dialog, Diff, Empty, Input, say, Shown, Tabs, TextArea, Time } from "../../ui";
 import { Markdown } from "../../ui/markdown";
 
-export const taints = (taint: string | string[] | undefined): string[] =>
-  (Array.isArray(taint) ? taint : (taint ?? "").split(",")).map((part) => part.trim()).filter(Boolean);
+export const taints = (taint: string[] | undefined): string[] => taint ?? [];
 const refresh = (agent: string): void =>
   store.invalidate(paths.memory(agent), `/agents/${encodeURIComponent(agent)}/memory-history`);
 export const authorWord = (author: string | undefined): string =>

@@ -1,6 +1,7 @@
 // How an agent lives: whether it wakes by itself, what of the journal it reaches, when a session ends.
 import type { Agent, AgentChange, AgentMode } from "../../api/types";
 import { Select } from "../../ui";
+import Budget from "./budget";
 import Categories from "./categories";
 
 const MODES: { value: AgentMode; label: string }[] = [
@@ -20,6 +21,7 @@ export default function Reach({ agent, onChange }: { agent: Agent; onChange: (ch
         {TTLS.map(([seconds, word]) => <option key={seconds} value={seconds}>{word}</option>)}
         {!TTLS.some(([seconds]) => seconds === ttl) && <option value={ttl}>{Math.round(ttl / 60)} minutes</option>}
       </Select>
+      <Budget agent={agent} />
     </>
   );
 }

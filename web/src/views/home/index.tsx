@@ -1,16 +1,15 @@
 // The first look: what waits for you, your agents, and what happened today.
-import { Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo } from "react";
 import { lately } from "../../ui/lately";
 import { useLater } from "../../ui/later";
-import { Check, Coffee } from "lucide-react";
+import { Coffee } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { Agent, InboxItem, Run } from "../../api/types";
 import { exact, plural, tokens } from "../../format";
 import { go, Link } from "../../router";
 import { Badge, Button, Empty, Shown, Time } from "../../ui";
-import { decide } from "../inbox/decide";
-import { memoryOf, questionOf, summary, taintOf, target, verbs } from "../inbox/words";
+import { summary, target, verbs } from "../inbox/words";
 import { asked, runLook, standing, today } from "../shared/runs";
 import { AgentState } from "../shared/state";
 import { isWake, useWakeNames } from "../shared/woke";
@@ -23,27 +22,12 @@ const SHOWN = 6;
 const HAPPENED = 12;
 const FIRST_RUNS = 30; // the chart reads more, later
 
-/** What may be said without looking at the whole: a plain question, or an act with nothing suspicious. */
+/** Nothing is decided from a line of a list: the item shows what it is about. */
 function Quick({ item }: { item: InboxItem }) {
-  const [busy, setBusy] = useState(false);
-  const can = verbs(item);
-  const say = (request: Parameters<typeof decide>[1]) => (): void => {
-    setBusy(true);
-    void decide(item, request).then((done) => {
-      setBusy(false);
-      if (done) document.getElementById("waiting")?.focus(); // the button is gone: focus must not be
-    });
-  };
-  const odd = (memoryOf(item)?.suspicious_flags?.length ?? 0) > 0 || taintOf(item).length > 0;
-  const choices = can.answer ? questionOf(item).choices.slice(0, 3) : [];
   return (
     <div className="row wait-verbs">
-      {odd && <Badge tone="warn">look twice</Badge>}
-      {choices.map((choice) => <Button key={choice} small busy={busy} onClick={say({ decision: "answer", answer: choice })}>{choice}</Button>)}
-      {can.approve && !odd && item.kind === "memory" && (
-        <Button small busy={busy} icon={<Check size={14} aria-hidden />} onClick={say({ decision: "approve" })}>Approve</Button>
-      )}
-      <Link to={`/inbox/${item.id}`} className="button button-quiet button-small wait-look">{can.answer && choices.length === 0 ? "Answer" : "Look"}</Link>
+      {item.danger && <Badge tone="warn">look twice</Badge>}
+      <Link to={`/inbox/${item.id}`} className="button button-quiet button-small wait-look">{verbs(item).answer ? "Answer" : "Look"}</Link>
     </div>
   );
 }

@@ -5,8 +5,8 @@ import { Check, CornerDownLeft, Pencil, X } from "lucide-react";
 import type { DecisionRequest, InboxItem, Scope } from "../../api/types";
 import { useKeys } from "../../keys";
 import { Link } from "../../router";
-import { Badge, Button, cx, Input, Select, TextArea, Time } from "../../ui";
-import { words } from "../../format";
+import { Badge, Button, cx, Input, Select, TextArea, Time, ARM_MS, useArmed, useEnds } from "../../ui";
+import { words as toolWords } from "../../format";
 import { Body, Taint } from "./body";
 import { decide } from "./decide";
 import { agentPlace } from "../shared/place";
@@ -14,7 +14,7 @@ import { ProposalForm } from "../wizard/proposal";
 import { Fields } from "./fields";
 import { detailsOf, inputOf, kindWord, memoryOf, questionOf, STATE, summary, verbs } from "./words";
 
-type Doing = "look" | "edit" | "reject";
+type Doing = "look" | "edit" | "reject" | "confirm";
 
 function Head({ item, small }: { item: InboxItem; small?: boolean | undefined }) {
   const state = STATE[item.state];
@@ -105,7 +105,7 @@ function Edit({ item, onSay, onBack, busy }: {
   );
 }
 
-function Answer({ item, onSay, busy }: { item: InboxItem; onSay: (answer: string) => void; busy: boolean }) {
+function Answer({ item, onSay, busy, hold }: { item: InboxItem; onSay: (answer: string) => void; busy: boolean; hold: Hold }) {
   const { choices } = questionOf(item);
   const [text, setText] = useState("");
   const send = (event: FormEvent): void => {
@@ -117,7 +117,7 @@ function Answer({ item, onSay, busy }: { item: InboxItem; onSay: (answer: string
       {choices.length > 0 && (
         <div className="row">
           {choices.map((choice, i) => (
-            <Button key={choice} tone={i === 0 ? "primary" : "plain"} busy={busy} keys={i < 9 ? String(i + 1) : ""} onClick={() => onSay(choice)}>{choice}</Button>
+            <Button key={choice} tone={i === 0 ? "primary" : "plain"} busy={busy} keys={hold.picked && i < 9 ? String(i + 1) : ""} {...held(hold, () => onSay(choice))}>{choice}</Button>
           ))}
         </div>
       )}
@@ -129,97 +129,169 @@ function Answer({ item, onSay, busy }: { item: InboxItem; onSay: (answer: string
   );
 }
 
-const SCOPES: Record<Scope, string> = { once: "only this once", run: "for this whole run", always: "always, for exactly this" };
-
-function Verbs({ item, doing, setDoing, say, busy }: {
-  item: InboxItem; doing: Doing; setDoing: (doing: Doing) => void; say: (request: DecisionRequest) => void; busy: boolean;
-}): ReactNode {
-  const [scope, setScope] = useState<Scope>("once");
-  const can = verbs(item);
-  const back = (): void => setDoing("look");
-  if (doing === "reject") return <Reject busy={busy} onBack={back} onSay={(reason) => say({ decision: "reject", ...(reason ? { reason } : {}) })} />;
-  if (doing === "edit") return <Edit item={item} busy={busy} onBack={back} onSay={say} />;
+/** The second step, where something about the item is dangerous. */
+function Confirm({ item, busy, hold, onYes, onBack }: { item: InboxItem; busy: boolean; hold: Hold; onYes: () => void; onBack: () => void }) {
   return (
-    <div className="stack-tight">
-      {can.answer && <Answer item={item} busy={busy} onSay={(answer) => say({ decision: "answer", answer })} />}
-      <div className="row verbs">
-        {can.approve && (
-          <Button tone="primary" busy={busy} keys="a" icon={<Check size={16} aria-hidden />} onClick={() => say({ decision: "approve", ...(scope !== "once" ? { scope } : {}) })}>
-            {item.kind === "agent_proposal" ? "Make this agent" : item.kind === "unknown_effect" ? "Do it again" : "Approve"}
-          </Button>
-        )}
-        {can.edit && <Button data-verb="edit" keys="e" icon={<Pencil size={15} aria-hidden />} onClick={() => setDoing("edit")}>Edit</Button>}
-        {can.reject && <Button data-verb="reject" keys="r" icon={<X size={16} aria-hidden />} onClick={() => setDoing("reject")}>{can.answer ? "Don't answer" : "Reject"}</Button>}
-        {can.approve && item.kind === "tool" && item.runId && (
-          <div className="scope">
-            <Select label="How long the approval holds" hideLabel value={scope} onChange={(event) => setScope(event.target.value as Scope)}>
-              {Object.entries(SCOPES).map(([value, label]) => <option key={value} value={value}>{label}</option>)}
-            </Select>
-          </div>
-        )}
+    <div className="confirm" role="group" aria-labelledby={`sure-${item.id}`} onKeyDown={(event) => event.key === "Escape" && (event.stopPropagation(), onBack())}>
+      <p id={`sure-${item.id}`}><strong>Are you sure?</strong> {item.danger?.join(" ")}</p>
+      <div className="row">
+        <Button data-verb="back" onClick={onBack}>Back</Button>
+        <Button tone="danger" busy={busy} icon={<Check size={16} aria-hidden />} {...held(hold, onYes)}>{approveWord(item)} anyway</Button>
       </div>
     </div>
   );
 }
 
-/** Into the form that opens, and back to the button that opened it. */
+const SCOPES: Record<Scope, string> = { once: "only this once", run: "for this run, exactly this", always: "always, for exactly this" };
+
+function approveWord(item: InboxItem): string {
+  return item.kind === "agent_proposal" ? "Make this agent" : item.kind === "unknown_effect" ? "Do it again" : "Approve";
+}
+
+/** What keeps a word from being said now. */
+interface Hold {
+  armed: boolean; // it has stood still for a moment
+  unseen: boolean; // the end of a text was not on the screen
+  picked: boolean; // single keys mean this item
+  note: string; // the id of what says why
+}
+/** A button that decides. It stays in the order of Tab while it can't be used. */
+const held = ({ armed, unseen, note }: Hold, onClick: () => void) => ({
+  onClick, "aria-disabled": !armed || unseen || undefined, ...(unseen ? { "aria-describedby": note } : {}),
+});
+
+function Verbs({ item, doing, setDoing, say, busy, hold }: {
+  item: InboxItem; doing: Doing; setDoing: (doing: Doing) => void; say: (request: DecisionRequest) => void; busy: boolean; hold: Hold;
+}): ReactNode {
+  const [scope, setScope] = useState<Scope>("once");
+  const can = verbs(item);
+  const choices = item.choices ?? [];
+  const back = (): void => setDoing("look");
+  const key = (name: string): string => (hold.picked ? name : "");
+  if (doing === "reject") return <Reject busy={busy} onBack={back} onSay={(reason) => say({ decision: "reject", ...(reason ? { reason } : {}) })} />;
+  if (doing === "edit") return <Edit item={item} busy={busy} onBack={back} onSay={say} />;
+  return (
+    <div className="stack-tight">
+      {can.answer && <Answer item={item} busy={busy} hold={hold} onSay={(answer) => say({ decision: "answer", answer })} />}
+      {hold.unseen && <p id={hold.note} className="muted small" role="status">To decide, look at the text to its end first: scroll it, or press End in it.</p>}
+      <div className="row verbs">
+        {can.approve && (
+          <Button tone="primary" busy={busy} keys={key("a")} data-verb="confirm" icon={<Check size={16} aria-hidden />} {...held(hold, () => say({ decision: "approve", ...(scope !== "once" ? { scope } : {}) }))}>
+            {approveWord(item)}
+          </Button>
+        )}
+        {can.edit && <Button data-verb="edit" keys={key("e")} icon={<Pencil size={15} aria-hidden />} onClick={() => setDoing("edit")}>Edit</Button>}
+        {can.reject && <Button data-verb="reject" keys={key("r")} icon={<X size={16} aria-hidden />} onClick={() => setDoing("reject")}>{can.answer ? "Don't answer" : "Reject"}</Button>}
+        {can.approve && choices.length > 1 && (
+          <div className="scope">
+            <Select label="How long the approval holds" hideLabel value={scope} onChange={(event) => setScope(event.target.value as Scope)}>
+              {choices.map((choice) => <option key={choice.scope} value={choice.scope}>{SCOPES[choice.scope]}</option>)}
+            </Select>
+          </div>
+        )}
+      </div>
+      {can.approve && choices.length > 1 && scope !== "once" && <p className="small" role="status">{choices.find((choice) => choice.scope === scope)?.covers}</p>}
+    </div>
+  );
+}
+
+/** Into the form that opens, and back to the button that opened it. Where something is confirmed, to the way
+    back. */
 function useFocus(box: RefObject<HTMLElement>, doing: Doing): void {
   const before = useRef<Doing>("look");
   useEffect(() => {
     const was = before.current;
     before.current = doing;
     if (was === doing) return;
-    const wanted = doing === "look" ? `[data-verb=${was}]` : "form input, form textarea, form select";
+    const wanted = doing === "look" ? `[data-verb=${was}]` : doing === "confirm" ? "[data-verb=back]" : "form input, form textarea, form select";
     box.current?.querySelector<HTMLElement>(wanted)?.focus();
   }, [box, doing]);
 }
 
-/** keys: whether a, e, r and numbers mean this one (the chosen item of the list). */
-export function ItemDetail({ item, keys, onDecided, compact }: {
-  item: InboxItem; keys?: boolean; onDecided?: () => void; compact?: boolean;
+/** A key that is held down presses once: its repetitions may belong to what had the focus before. */
+const once = (event: React.KeyboardEvent): void => {
+  if (event.repeat && (event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) event.preventDefault();
+};
+
+/** picked: the person chose this item in a list, so that single keys may mean it; inside of it they do anyway. */
+export function ItemDetail({ item, picked, onDecided, compact }: {
+  item: InboxItem; picked?: boolean; onDecided?: () => void; compact?: boolean;
 }) {
   const [doing, setDoing] = useState<Doing>("look");
+  const [asked, setAsked] = useState<DecisionRequest | null>(null); // and not confirmed yet
+  const [inside, setInside] = useState(false);
   const [busy, setBusy] = useState(false);
   const box = useRef<HTMLElement>(null);
+  const words = useRef<HTMLDivElement>(null); // where the buttons are
+  const { unseen, Ends } = useEnds();
+  const keys = inside || picked === true;
+  const { armed, ready } = useArmed(words, [item.id, item.state, item.digest, doing].join(" "));
+  // Keys begin to work a moment after the item was chosen; their names on the buttons say that they do.
+  const [meant, setMeant] = useState(false);
+  useEffect(() => {
+    setMeant(false);
+    if (!keys) return;
+    const timer = setTimeout(() => setMeant(true), ARM_MS);
+    return () => clearTimeout(timer);
+  }, [keys, item.id, item.state, item.digest, doing]);
+  const hold: Hold = { armed, unseen: unseen > 0, picked: keys && meant, note: `unseen-${item.id}` };
   useEffect(() => setDoing("look"), [item.id, item.state]);
   // In a conversation the form is longer than what it replaces: its beginning comes into view.
   useEffect(() => {
-    if (compact && doing !== "look") (box.current?.closest(".waiting-item") ?? box.current)?.scrollIntoView({ block: doing === "edit" ? "start" : "nearest" });
+    if (compact && doing !== "look" && doing !== "confirm") (box.current?.closest(".waiting-item") ?? box.current)?.scrollIntoView({ block: doing === "edit" ? "start" : "nearest" });
   }, [compact, doing]);
   useFocus(box, doing);
   const seen = (): boolean => (box.current?.offsetParent ?? null) !== null; // narrow windows show the list alone
-  const say = (request: DecisionRequest): void => {
-    if (busy || !seen()) return;
+  const send = (request: DecisionRequest): void => {
     setBusy(true);
     void decide(item, request).then((done) => {
       setBusy(false);
       if (done) onDecided?.();
+      else setDoing("look");
     });
   };
+  // What the person typed a form for is meant; a button or a key has to be ready.
+  const say = (request: DecisionRequest): void => {
+    const typed = doing === "edit" || doing === "reject" || (request.decision === "answer" && !questionOf(item).choices.includes(String(request.answer ?? "")));
+    if (busy || !seen() || (!typed && (!ready() || hold.unseen))) return;
+    if (doing !== "confirm" && item.danger?.length && request.decision === "approve") {
+      setAsked(request);
+      setDoing("confirm");
+      return;
+    }
+    send(request);
+  };
   return (
-    <article ref={box} tabIndex={-1} data-quiet-focus className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}>
-      {keys && item.state === "pending" && doing === "look" && <ItemKeys item={item} say={say} setDoing={(next) => seen() && setDoing(next)} />}
+    <article ref={box} tabIndex={-1} data-quiet-focus className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}
+      onKeyDownCapture={once} onFocus={() => setInside(true)} onBlur={(event) => setInside(event.currentTarget.contains(event.relatedTarget))}>
+      {keys && meant && item.state === "pending" && doing === "look" && <ItemKeys item={item} box={box} say={say} setDoing={(next) => seen() && setDoing(next)} />}
       <Head item={item} small={compact} />
       <Taint item={item} />
-      {doing !== "edit" && <Body item={item} />}
-      {item.state === "pending" ? <Verbs item={item} doing={doing} setDoing={setDoing} say={say} busy={busy} /> : <Outcome item={item} />}
+      {doing !== "edit" && <Ends><Body item={item} /></Ends>}
+      <div ref={words}>
+        {item.state !== "pending" ? <Outcome item={item} />
+          : doing === "confirm" ? <Confirm item={item} busy={busy} hold={hold} onYes={() => asked && say(asked)} onBack={() => setDoing("look")} />
+          : <Verbs item={item} doing={doing} setDoing={setDoing} say={say} busy={busy} hold={hold} />}
+      </div>
       {!compact && item.runId && (
-        <p className="small muted"><Link to={`/runs/${item.runId}`}>The run that asks</Link>{item.toolName && ` · ${words(item.toolName)}`}</p>
+        <p className="small muted"><Link to={`/runs/${item.runId}`}>The run that asks</Link>{item.toolName && ` · ${toolWords(item.toolName)}`}</p>
       )}
     </article>
   );
 }
 
-function ItemKeys({ item, say, setDoing }: { item: InboxItem; say: (request: DecisionRequest) => void; setDoing: (doing: Doing) => void }) {
+function ItemKeys({ item, box, say, setDoing }: {
+  item: InboxItem; box: RefObject<HTMLElement>; say: (request: DecisionRequest) => void; setDoing: (doing: Doing) => void;
+}) {
   const can = verbs(item);
   const { choices } = questionOf(item);
   useKeys([
-    { keys: "a", label: "Approve", group: "Inbox", run: () => (can.approve ? say({ decision: "approve" }) : document.querySelector<HTMLElement>("[data-answer]")?.focus()) },
-    { keys: "e", label: "Edit, then approve", group: "Inbox", run: () => can.edit && setDoing("edit") },
-    { keys: "r", label: "Reject, with a reason", group: "Inbox", run: () => can.reject && setDoing("reject") },
+    { keys: "a", label: "Approve", run: () => (can.approve ? say({ decision: "approve" }) : box.current?.querySelector<HTMLElement>("[data-answer]")?.focus()) },
+    { keys: "e", label: "Edit, then approve", run: () => can.edit && setDoing("edit") },
+    { keys: "r", label: "Reject, with a reason", run: () => can.reject && setDoing("reject") },
     ...(can.answer ? choices.slice(0, 9).map((choice, i) => ({
-      keys: String(i + 1), label: `Answer “${choice}”`, group: "Inbox", run: () => say({ decision: "answer" as const, answer: choice }),
+      keys: String(i + 1), label: `Answer “${choice}”`, run: () => say({ decision: "answer" as const, answer: choice }),
     })) : []),
-  ]);
+  ].map((key) => ({ ...key, group: "The chosen item", decides: true })));
   return null;
 }

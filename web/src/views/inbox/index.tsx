@@ -13,7 +13,7 @@ import "./inbox.css";
 
 type Which = "waiting" | "decided";
 
-function Entry({ item, chosen, which }: { item: InboxItem; chosen: boolean; which: Which }) {
+function Entry({ item, chosen, which, onPick }: { item: InboxItem; chosen: boolean; which: Which; onPick: () => void }) {
   const place = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (chosen) place.current?.scrollIntoView({ block: "nearest" });
@@ -21,26 +21,26 @@ function Entry({ item, chosen, which }: { item: InboxItem; chosen: boolean; whic
   const flags = memoryOf(item)?.suspicious_flags?.length ?? 0;
   return (
     <li ref={place}>
-      <Link to={`/inbox/${item.id}${which === "decided" ? "?show=decided" : ""}`} className={cx("entry", chosen && "entry-on")} aria-current={chosen ? "true" : undefined}>
+      <Link to={`/inbox/${item.id}${which === "decided" ? "?show=decided" : ""}`} className={cx("entry", chosen && "entry-on")} aria-current={chosen ? "true" : undefined} onClick={onPick}>
         <span className="entry-line"><strong>{item.agentName ?? item.agentId ?? "Dormouse"}</strong> {summary(item)}</span>
         {target(item) && <span className={cx("entry-target cut", !["memory", "question", "agent_proposal"].includes(item.kind) && "mono")}>{target(item)}</span>}
         <span className="row small muted">
           <span>{kindWord(item)}</span><span>·</span><Time at={item.decidedAt ?? item.createdAt} />
           {item.state !== "pending" && <Badge tone={STATE[item.state].tone}>{STATE[item.state].word}</Badge>}
           {flags > 0 && <Badge tone="danger">{flags} suspicious</Badge>}
-          {flags === 0 && taintOf(item).length > 0 && <Badge tone="warn">{taintOf(item).every((source) => source === "journal") ? "text of the journal" : "text from outside"}</Badge>}
+          {flags === 0 && taintOf(item).length > 0 && <Badge tone="warn">text from others</Badge>}
         </span>
       </Link>
     </li>
   );
 }
 
-function Chosen({ id, items, onDecided }: { id: string; items: InboxItem[]; onDecided: () => void }) {
+function Chosen({ id, items, picked, onDecided }: { id: string; items: InboxItem[]; picked: boolean; onDecided: () => void }) {
   const listed = items.find((item) => item.id === id);
   const read = useGet<InboxItem>(paths.item(id));
   return (
     <Shown of={{ ...read, data: listed ?? read.data }} what="the item" lines={8}>
-      {(item) => <ItemDetail key={item.id} item={item} keys onDecided={onDecided} />}
+      {(item) => <ItemDetail key={item.id} item={item} picked={picked} onDecided={onDecided} />}
     </Shown>
   );
 }
@@ -60,29 +60,35 @@ export default function Inbox({ params }: { params: Params }) {
   const [held, setHeld] = useState<string | null>(null);
   const chosen = asked ?? held ?? items[0]?.id ?? null;
   useEffect(() => setHeld(asked ? null : chosen), [asked, chosen]);
+  // Single keys mean the item that the person chose from the list, not one that was only there first or came
+  // after the last decision.
+  const [picked, setPicked] = useState<string | null>(null);
   const at = items.findIndex((item) => item.id === chosen);
   const suffix = which === "decided" ? "?show=decided" : "";
   const step = (by: number): void => {
-    const next = items[Math.min(items.length - 1, Math.max(0, at + by))];
-    if (next && next.id !== chosen) go(`/inbox/${next.id}${suffix}`, true);
+    const next = items[picked === chosen ? Math.min(items.length - 1, Math.max(0, at + by)) : Math.max(0, at)];
+    if (!next) return;
+    setPicked(next.id);
+    if (next.id !== asked) go(`/inbox/${next.id}${suffix}`, true);
   };
   useKeys([
-    { keys: "j", label: "Next item", group: "Inbox", run: () => step(1) },
+    { keys: "j", label: "Choose the item, then the next", group: "Inbox", run: () => step(1) },
     { keys: "k", label: "Item before", group: "Inbox", run: () => step(-1) },
     { keys: "ArrowDown", label: "Next item", group: "Inbox", run: () => step(1) },
     { keys: "ArrowUp", label: "Item before", group: "Inbox", run: () => step(-1) },
   ]);
-  // What was decided leaves the list; the next one takes its place, and the focus.
+  // What was decided leaves the list and the next one takes its place; the focus goes to the list.
   const page = useRef<HTMLDivElement>(null);
   const moved = useRef(false);
   useEffect(() => {
     if (!moved.current) return;
     moved.current = false;
-    page.current?.querySelector<HTMLElement>(chosen ? ".item" : ".inbox-list")?.focus();
+    page.current?.querySelector<HTMLElement>(".inbox-list")?.focus();
   }, [chosen]);
   const decided = (): void => {
     const next = items[at + 1] ?? items[at - 1];
     setHeld(null);
+    setPicked(null);
     moved.current = true;
     go(next && next.id !== chosen ? `/inbox/${next.id}` : "/inbox", true);
   };
@@ -103,7 +109,7 @@ export default function Inbox({ params }: { params: Params }) {
                 {which === "waiting" ? "When an agent needs your word, it stands here and in the header." : "What you approve, edit or reject is kept here."}
               </Empty>
             ) : (
-              <ul className="entries">{items.map((item) => <Entry key={item.id} item={item} which={which} chosen={item.id === chosen} />)}</ul>
+              <ul className="entries">{items.map((item) => <Entry key={item.id} item={item} which={which} chosen={item.id === chosen} onPick={() => setPicked(item.id)} />)}</ul>
             )}
           </Shown>
         </Tabs>
@@ -111,7 +117,7 @@ export default function Inbox({ params }: { params: Params }) {
       {chosen && (
         <div className="inbox-detail">
           <Link to={`/inbox${suffix}`} className="back"><ArrowLeft size={16} aria-hidden /> All items</Link>
-          <Chosen id={chosen} items={items} onDecided={decided} />
+          <Chosen id={chosen} items={items} picked={picked === chosen} onDecided={decided} />
         </div>
       )}
     </div>

@@ -4,12 +4,11 @@ import { ItemDetail } from "./detail";
 import { summary } from "./words";
 import "./inbox.css";
 
-/** keys: whether a, e, r mean this one. */
-export function WaitingItem({ item, name, keys }: { item: InboxItem; name: string; keys: boolean }) {
+export function WaitingItem({ item, name }: { item: InboxItem; name: string }) {
   return (
-    <div className="waiting-item" tabIndex={-1}>
+    <div className="waiting-item">
       <h2 className="visually-hidden">{name} {item.kind === "question" ? "asks you" : summary(item)}</h2>
-      <ItemDetail item={item} compact keys={keys} />
+      <ItemDetail item={item} compact />
     </div>
   );
 }

@@ -77,10 +77,9 @@ export function target(item: InboxItem): string {
   return first ? firstLine(String(first), 160) : "";
 }
 
+/** Whose text the agent had read when it asked: only what others wrote. */
 export function taintOf(item: InboxItem): string[] {
-  const raw = memoryOf(item)?.taint ?? item.taint ?? [];
-  const list = Array.isArray(raw) ? raw : raw.split(/[,\s]+/);
-  return list.map(String).filter(Boolean);
+  return Array.isArray(item.taint) ? item.taint : [];
 }
 
 export const STATE: Record<ItemState, { word: string; tone: Tone }> = {

@@ -101,18 +101,20 @@ export function InPlace({ label, value, placeholder, className, maxLength = 500,
   label: string; value: string; placeholder?: string; className?: string; maxLength?: number; required?: boolean;
   check?: (text: string) => string | null; onSave: (text: string) => Promise<boolean>;
 }) {
-  const [draft, setDraft] = useState<string | null>(null);
-  const text = draft ?? value;
+  // With what was there when typing began: while a save is under way or has failed, `value` may already be
+  // what was typed, and is no sign that the server has it.
+  const [draft, setDraft] = useState<{ text: string; from: string } | null>(null);
+  const text = draft?.text ?? value;
   const problem = draft === null ? null : required && !text.trim() ? "can't be empty" : (check?.(text.trim()) ?? null);
   const save = async (): Promise<void> => {
     if (draft === null) return;
-    const ok = !!problem || draft.trim() === value || (await onSave(draft.trim()));
+    const ok = !!problem || text.trim() === draft.from || (await onSave(text.trim()));
     if (ok) setDraft((now) => (now === draft ? null : now));
   };
   return (
     <span className={cx("in-place", className)} data-text={text || placeholder}>
       <textarea className="in-place-input" rows={1} aria-label={label} value={text} placeholder={placeholder} maxLength={maxLength} aria-invalid={!!problem || undefined} title={problem ?? undefined}
-        onChange={(event) => setDraft(event.target.value.replace(/\s*\n\s*/g, " "))} onBlur={() => void save()}
+        onChange={(event) => setDraft({ text: event.target.value.replace(/\s*\n\s*/g, " "), from: draft?.from ?? value })} onBlur={() => void save()}
         onKeyDown={(event) => {
           if (event.key === "Enter" && !event.nativeEvent.isComposing) {
             event.preventDefault();

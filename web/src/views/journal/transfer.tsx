@@ -84,7 +84,7 @@ function Import({ onClose }: { onClose: () => void }) {
       if (preview) return setSeen(await write.lookAt(format, text));
       let taken = done;
       going.current = true;
-      await write.import(format, text, done.next, stepOf(seen?.total ?? 0), (next, counts) => {
+      await write.import(format, name, text, done.next, stepOf(seen?.total ?? 0), (next, counts) => {
         taken = { next, counts: sum(taken.counts, counts) };
         setDone(taken);
         return going.current;

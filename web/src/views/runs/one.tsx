@@ -87,7 +87,7 @@ function Row({ line }: { line: Line }) {
 function Waits({ run }: { run: Run }) {
   const item = useGet<InboxItem>(run.status === "waiting" && run.waitItem ? paths.item(run.waitItem) : null);
   if (!item.data || item.data.state !== "pending") return null;
-  return <section aria-labelledby="waits"><h2 id="waits" className="visually-hidden">Waits for you</h2><ItemDetail item={item.data} compact keys /></section>;
+  return <section aria-labelledby="waits"><h2 id="waits" className="visually-hidden">Waits for you</h2><ItemDetail item={item.data} compact /></section>;
 }
 
 function ReplayResult({ result }: { result: Replay }) {

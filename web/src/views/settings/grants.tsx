@@ -3,6 +3,7 @@ import { act, paths } from "../../api/client";
 import { store, useGet } from "../../api/store";
 import type { Agent, Grant } from "../../api/types";
 import { words } from "../../format";
+import { Link } from "../../router";
 import { attempt, Badge, Button, Empty, Json, say, Shown, Time } from "../../ui";
 
 export function Grants() {
@@ -18,12 +19,13 @@ export function Grants() {
     <>
       <p className="muted">What you approved for a whole run or for always. Nothing else is done without asking.</p>
       <Shown of={read} what="what was allowed">
-        {({ grants }) => grants.length === 0 ? <Empty title="Nothing is allowed in advance">Choose “for this whole run” or “always” when you approve something, and it stands here.</Empty> : (
+        {({ grants }) => grants.length === 0 ? <Empty title="Nothing is allowed in advance">Choose “for this run” or “always” when you approve something, and it stands here.</Empty> : (
           <ul className="setting-list">
             {grants.map((grant) => (
               <li key={grant.id} className="setting">
                 <div className="grow stack-tight">
-                  <p><strong>{agents.find(({ id }) => id === grant.agentId)?.displayName ?? grant.agentId}</strong> may {words(grant.toolName)} <Badge>{grant.scope === "run" ? "for one run" : "always"}</Badge> <span className="muted small"><Time at={grant.createdAt} prefix="since " /></span></p>
+                  <p><strong>{agents.find(({ id }) => id === grant.agentId)?.displayName ?? grant.agentId}</strong> may {words(grant.toolName)} <Badge>{grant.scope === "run" ? "for one run" : "always"}</Badge> <span className="muted small"><Time at={grant.createdAt} prefix="since " />{grant.usedAt ? <>, used <Time at={grant.usedAt} /></> : ", not used yet"}{grant.inboxId && <>, <Link to={`/inbox/${grant.inboxId}`}>what you were asked</Link></>}</span></p>
+                  <p>{grant.covers}</p>
                   {grant.pattern !== undefined && <details className="fold"><summary>Exactly this</summary><Json value={grant.pattern} /></details>}
                 </div>
                 <Button small onClick={revoke(grant)}>Take back</Button>

@@ -1,6 +1,6 @@
 // Runs in words.
 import type { Run, RunStatus } from "../../api/types";
-import { firstLine } from "../../format";
+import { firstLine, relative } from "../../format";
 import type { Tone } from "../../ui";
 import { wakeTitle, type WakeNames } from "./woke";
 
@@ -20,9 +20,13 @@ export const runLook = (run: Run): { word: string; tone: Tone } =>
 /** What it was asked, or why it woke, in a line. */
 export const asked = (run: Run, names?: WakeNames): string => firstLine(wakeTitle(run.prompt, names) ?? plainText(run.prompt ?? ""), 140);
 
+/** When a run that was rate limited asks the model again. */
+export const resting = (run: Run): string =>
+  `the model takes no more for a while${run.waitUntil ? `; it is asked again ${relative(run.waitUntil)}` : ""}`;
+
 /** How it stands or what came of it, for a line under what it was asked. */
 export function standing(run: Run): string {
-  if (run.status === "waiting") return run.waitKind === "rate_limit" ? "the model takes no more for a while" : "needs your word to go on";
+  if (run.status === "waiting") return run.waitKind === "rate_limit" ? resting(run) : "needs your word to go on";
   if (run.status === "running") return "under way";
   if (run.status === "queued") return "waits for its turn";
   if (run.error) return run.error.message;

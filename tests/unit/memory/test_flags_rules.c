@@ -307,6 +307,40 @@ TEST(letters_in_disguise_read_as_plain_ones)
             FAIL("U+%04X %s", marks[i].code, marks[i].combines ? "combines" : "stands alone");
 }
 
+/* Alphabets as people type them, letter for letter: no entry of the tables is missing. */
+TEST(alphabets_in_disguise_read_as_plain_ones)
+{
+    static const struct {
+        const char *written, *reads;
+    } all[] = {
+        { "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz" },
+        { "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", "abcdefghijklmnoprstuvwxyz" },
+        { "ɑɡ", "ag" },
+        { "ℂℊℋℌℍℎℐℑℒℓℕℙℚℛℜℝℤℨ\u212Aℬℭℯℰℱℳℴℹ", "cghhhhiillnpqrrrzzkbceefmoi" },
+        { "ⓐⓑⓒⓧⓨⓩⒶⒷⒸⓏ⒜⒵", "abcxyzabczaz" },
+        { "ａｂｃｚＡＢＺ０１９", "abczabz019" },
+        { "🄰🅉🅐🅩🅰🆉", "azazaz" },
+        { "ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÝàáâãäå", "aaaaaaceeeeiiiinooooouuuuyaaaaaa" },
+        { "çèéêëìíîïñòóôõöùúûüýÿĀāĂăĄąĆćĈĉĊ", "ceeeeiiiinooooouuuuyyaaaaaaccccc" },
+        { "ċČčĎďĒēĔĕĖėĘęĚěĜĝĞğĠġĢģĤĥĨĩĪīĬĭĮ", "cccddeeeeeeeeeegggggggghhiiiiiii" },
+        { "įİĴĵĶķĹĺĻļĽľŃńŅņŇňŌōŎŏŐőŔŕŖŗŘřŚś", "iijjkkllllllnnnnnnoooooorrrrrrss" },
+        { "ŜŝŞşŠšŢţŤťŨũŪūŬŭŮůŰűŲųŴŵŶŷŸŹźŻżŽ", "ssssssttttuuuuuuuuuuuuwwyyyzzzzz" },
+        { "ž", "z" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        struct str rest = str_from(all[i].written);
+        uint32_t code;
+
+        for (const char *reads = all[i].reads; *reads; reads++) {
+            ASSERT_OK(utf8_decode(&rest, &code));
+            if (flag_fold(code) != *reads)
+                FAIL("U+%04X reads as %d, not %c", code, flag_fold(code), *reads);
+        }
+        ASSERT_EQ(rest.n, 0);
+    }
+}
+
 TEST(character_references_of_letters_are_told)
 {
     static const struct told all[] = {

@@ -40,15 +40,13 @@ static struct lead lead_of(unsigned char c)
     return (struct lead){ 0, 0, 0 };
 }
 
-/* Length of the well-formed sequence at the front, or minus the length of the ill-formed part. */
+/* Length of the well-formed sequence at the front, which is not ASCII, or minus the length of the
+ * ill-formed part. */
 static int sequence(struct str s)
 {
     const unsigned char *p = (const unsigned char *)s.p;
-    struct lead lead;
+    struct lead lead = lead_of(p[0]);
 
-    if (p[0] < 0x80)
-        return 1;
-    lead = lead_of(p[0]);
     if (lead.bytes == 0 || s.n < 2 || p[1] < lead.low || p[1] > lead.high)
         return -1;
     for (int i = 2; i < lead.bytes; i++)
@@ -80,7 +78,7 @@ bool utf8_valid(struct str s)
 
 int utf8_decode(struct str *rest, uint32_t *ret_code)
 {
-    static const uint8_t payload[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
+    static const uint8_t payload[] = { 0, 0, 0x1F, 0x0F, 0x07 };
     uint32_t code;
     int n;
 

@@ -21,14 +21,11 @@ int run_record_get(struct domain *domain, struct str run_id, struct arena *arena
     return r < 0 ? -1 : 0;
 }
 
-static struct str text_of(struct domain *domain, int64_t message_n, struct arena *arena)
+static struct str query_text(const struct message *message, struct arena *arena)
 {
     AUTO_JSON content = NULL;
-    struct message message;
-    struct err err = ERR_INIT;
 
-    if (!message_n || message_get_n(domain, message_n, arena, &message, &err) < 0 ||
-        json_parse(message.content, &content, &err) < 0)
+    if (json_parse(message->content, &content, &(struct err){ 0 }) < 0)
         return STR_NONE;
     return arena_str(arena, json_str(json_find(content, "text")));
 }
@@ -39,21 +36,29 @@ static bool first_ref(void *arg, const struct run_event_row *row)
     return false;
 }
 
-/* What it began with, and where that came from. A run that has just begun says it in its first
- * event only. */
-static void fill_prompt(struct domain *domain, const struct run_record *row, struct arena *arena,
-                        struct run_info *info)
+/* What it began with, where that came from, and what came of it. A run that has just begun says the
+ * first in its first event only. */
+static int fill_texts(struct domain *domain, const struct run_record *row, struct arena *arena,
+                      struct run_info *info, struct err *err)
 {
     int64_t n = row->prompt_n;
-    struct err err = ERR_INIT;
     struct message message;
 
-    if ((!n && run_events_of_run(domain, row->n, first_ref, &n, &err) < 0) || !n ||
-        message_get_n(domain, n, arena, &message, &err) < 0)
-        return;
-    info->prompt = text_of(domain, n, arena);
-    info->prompt_taint = message.taint;
-    info->observed = message.kind == MESSAGE_OBSERVATION;
+    if (!n && run_events_of_run(domain, row->n, first_ref, &n, err) < 0)
+        return -1;
+    if (n) {
+        if (message_get_n(domain, n, arena, &message, err) < 0)
+            return -1;
+        info->prompt = query_text(&message, arena);
+        info->prompt_taint = message.taint;
+        info->observed = message.kind == MESSAGE_OBSERVATION;
+    }
+    if (row->result_n) {
+        if (message_get_n(domain, row->result_n, arena, &message, err) < 0)
+            return -1;
+        info->result = query_text(&message, arena);
+    }
+    return 0;
 }
 
 void run_info_limits(const struct run_limits *limits, struct run_info *info)
@@ -88,7 +93,6 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .error_code = row->error_code,
         .error_message = row->error_message,
         .cwd = row->cwd,
-        .result = text_of(domain, row->result_n, arena),
         .created_at = row->created_at,
         .updated_at = row->updated_at,
         .ended_at = row->ended_at,
@@ -100,7 +104,8 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .cost = row->cost,
         .last_seq = thread.last_seq,
     };
-    fill_prompt(domain, row, arena, ret_info);
+    if (fill_texts(domain, row, arena, ret_info, err) < 0)
+        return -1;
     if (run_limits(row->settings, &limits, &(struct err){ 0 }) == 0)
         run_info_limits(&limits, ret_info);
     return inbox_pending_of_run(domain, row->n, arena, &ret_info->wait_item, err) < 0 ? -1 : 0;

@@ -21,7 +21,7 @@
 #define ANSWER_MAX (1 << 20)
 
 struct home {
-    struct db_fault fault;
+    struct db_fault faults[HOME_DOMAINS];
     struct domain *journal, *agent, *index;
     struct loop *loop;
     struct secrets *secrets;
@@ -132,9 +132,11 @@ static void *live(void *arg)
     return NULL;
 }
 
-static struct domain *open_domain(struct test *t, struct home *home, const char *name,
+static struct domain *open_domain(struct test *t, struct home *home, enum home_domain which,
                                   const struct migration *migrations, size_t count)
 {
+    static const char *const names[] = { "journal", "agent", "index" };
+    const char *name = names[which];
     const char *file = arena_printf(&t->arena, "%s.sqlite", name);
     const struct domain_config how = {
         .name = name,
@@ -142,7 +144,7 @@ static struct domain *open_domain(struct test *t, struct home *home, const char 
         .migrations = migrations,
         .migration_count = count,
         .sync = DB_SYNC_NORMAL,
-        .fault = strcmp(name, "agent") == 0 ? &home->fault : NULL,
+        .fault = &home->faults[which],
     };
     struct domain *domain;
 
@@ -167,9 +169,10 @@ static void open_rooms(struct test *t, struct home *home)
 
     memcpy(models, specs, sizeof(specs));
     ASSERT_OK(loop_new(NULL, &home->loop, &t->err));
-    home->journal = open_domain(t, home, "journal", migrations_journal, migrations_journal_count);
-    home->agent = open_domain(t, home, "agent", migrations_agent, migrations_agent_count);
-    home->index = open_domain(t, home, "index", migrations_index, migrations_index_count);
+    home->journal =
+        open_domain(t, home, HOME_JOURNAL, migrations_journal, migrations_journal_count);
+    home->agent = open_domain(t, home, HOME_AGENT, migrations_agent, migrations_agent_count);
+    home->index = open_domain(t, home, HOME_INDEX, migrations_index, migrations_index_count);
     home->secrets = secrets_new(test_dir(t));
     home->rooms = ROOMS_INIT;
     ASSERT_OK(rooms_open(&home->rooms,
@@ -280,8 +283,8 @@ int home_stream(struct home *home, const char *method, const char *path, const c
 const char *ask_home(struct test *t, struct home *home, const char *method, const char *path,
                      const char *body)
 {
+    static char out[ANSWER_MAX];
     int fd = dial(home);
-    char *out = arena_alloc(&t->arena, 1, ANSWER_MAX);
     size_t n = 0;
     ssize_t got;
 
@@ -290,24 +293,30 @@ const char *ask_home(struct test *t, struct home *home, const char *method, cons
     while ((got = read(fd, out + n, ANSWER_MAX - n - 1)) > 0)
         n += (size_t)got;
     close(fd);
-    return out;
+    return arena_copy(&t->arena, out, n);
 }
 
 const char *ask_in_vain(struct test *t, struct home *home, const char *method, const char *path,
                         const char *body)
 {
     const char *answer;
+    struct db_fault *fault = home_fault(home, HOME_AGENT);
 
-    home->fault = (struct db_fault){
+    *fault = (struct db_fault){
         .at = DB_FAULT_COMMIT, .kind = DB_FAULT_BUSY, .nth = 1, .times = UINT_MAX
     };
     answer = ASK(method, path, body);
-    ASSERT(home->fault.fired > 0);
-    home->fault = (struct db_fault){ .at = DB_FAULT_NEVER };
+    ASSERT(fault->fired > 0);
+    *fault = (struct db_fault){ .at = DB_FAULT_NEVER };
     return answer;
 }
 
-static const char *body_of(const char *answer)
+struct db_fault *home_fault(struct home *home, enum home_domain domain)
+{
+    return &home->faults[domain];
+}
+
+const char *body_of(const char *answer)
 {
     const char *end = strstr(answer, "\r\n\r\n");
 

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <unistd.h>
+
 #include "base/buf.h"
 #include "base/rand.h"
 #include "change/change.h"
@@ -54,6 +56,21 @@ DB_TEST(a_host_is_made_once_and_found_again)
     ASSERT_EQ(change_host(again), change_host(first));
     ASSERT(change_host(first) > 0);
     ASSERT_EQ(count_hosts(t, domain), 1);
+}
+
+DB_TEST(a_host_is_called_as_the_machine_is)
+{
+    AUTO(domain) domain = open_agent(t);
+    AUTO(change) change = open_change(t, domain, NULL);
+    AUTO(stmt) q = NULL;
+    char name[256] = "";
+
+    ASSERT_EQ(gethostname(name, sizeof(name) - 1), 0);
+    ASSERT_OK(
+        db_prepare(domain_db(domain), SQL("SELECT name FROM hosts WHERE n = ?"), &q, &t->err));
+    stmt_bind_i64(q, change_host(change));
+    ASSERT_EQ(stmt_step(q, &t->err), 1);
+    ASSERT_STR(stmt_str(q, "name"), name);
 }
 
 DB_TEST(a_host_survives_the_process)

@@ -637,6 +637,52 @@ def tasks_are_kept_at_the_terminal(box):
     expect_in("Water the roses", run("journal", "task", "list", "--all", "--category", "garden")[0])
 
 
+# Each command that writes, and for each of its options a value, the member that it becomes and what that is then.
+# Names come last: the others find the record by its former one.
+WRITES = [
+    (["task", "add", "Paint"], {"due": ("2027-02-18", "due", "2027-02-18"), "priority": ("urgent", "priority", "P0"),
+                                "status": ("in progress", "status", "IN_PROGRESS"), "category": ("The Garden", "categoryId", "garden"),
+                                "label": ("wet", "labelIds", ["wet"]), "estimate": ("1h30", "estimateMinutes", 90),
+                                "notes": ("both sides", "notes", "both sides"), "language": ("de-CH", "language", "de-CH")}),
+    (["task", "set", "Fix"], {"due": ("2027-02-18", "due", "2027-02-18"), "priority": ("P3", "priority", "P3"),
+                              "status": ("blocked", "status", "BLOCKED"), "category": ("garden", "categoryId", "garden"),
+                              "label": ("wet", "labelIds", ["wet"]), "estimate": ("45m", "estimateMinutes", 45),
+                              "notes": ("soon", "notes", "soon"), "language": ("en", "language", "en"), "title": ("Fix it", "title", "Fix it")}),
+    (["time", "log", "--for", "10m"], {"category": ("garden", "categoryId", "garden"), "description": ("dug", "description", "dug")}),
+    (["time", "set", "TIME"], {"task": ("fix", "taskId", "fix"), "category": ("garden", "categoryId", "garden"), "description": ("dug", "description", "dug")}),
+    (["note", "add", "Ann came"], {"title": ("Ann", "title", "Ann"), "category": ("garden", "categoryId", "garden"),
+                                   "at": ("2026-02-18T09:00", "at", "2026-02-18T")}),
+    (["workout", "add", "running"], {"for": ("45m", "durationMs", 45 * 60_000), "title": ("Round the lake", "title", "Round the lake"),
+                                     "category": ("garden", "categoryId", "garden"), "at": ("2026-02-18T09:00", "at", "2026-02-18T")}),
+    (["measure", "add", "weight", "70.5"], {"title": ("Morning", "title", "Morning"), "category": ("garden", "categoryId", "garden"),
+                                            "at": ("2026-02-18T09:00", "at", "2026-02-18T")}),
+    (["rating", "add", "today", "joy", "4"], {"note": ("sun", "note", "sun")}),
+    (["category", "add", "Home"], {"color": ("#3b82f6", "color", "#3b82f6"), "id": ("home", "id", "home")}),
+    (["category", "set", "garden"], {"color": ("#3b82f6", "color", "#3b82f6"), "archived": ("yes", "archived", True), "name": ("Yard", "name", "Yard")}),
+    (["label", "set", "wet"], {"color": ("#3b82f6", "color", "#3b82f6"), "name": ("damp", "name", "damp")}),
+]
+
+
+@test
+def every_option_of_a_command_that_writes_reaches_the_record(box):
+    daemon = box.serve()
+    daemon.ask("POST", "/journal/categories", {"id": "garden", "name": "The Garden"}, status=201)
+    daemon.ask("POST", "/journal/labels", {"id": "wet", "name": "wet"}, status=201)
+    daemon.ask("POST", "/journal/tasks", {"id": "fix", "title": "Fix"}, status=201)
+    time = daemon.ask("POST", "/journal/time-entries", {"startedAt": "2026-02-18T09:00:00Z", "endedAt": "2026-02-18T10:00:00Z"}, status=201)
+    for words, options in WRITES:
+        words = [time["id"] if word == "TIME" else word for word in words]
+        helped = set(re.findall(r"^  --([a-z]+)", box.run("journal", *words[:2], "--help")[0], re.M))
+        expect_eq(helped - {"data", "json", "help", "version", "from", "to", "day", "for"} - set(options), set())
+        for option, (value, member, wanted) in options.items():
+            made = json.loads(box.run("journal", *words, f"--{option}", value, "--json")[0])
+            got = made.get(member)
+            expect_eq((words, option, got[:len(wanted)] if member == "at" else got), (words, option, wanted))
+            if words[:2] == ["category", "add"]:
+                daemon.ask("DELETE", f"/journal/categories/{made['id']}", status=204)
+    daemon.stop()
+
+
 @test
 def a_list_that_is_cut_says_so(box):
     """With one page, with several, and with a list that has no --limit."""

@@ -35,7 +35,7 @@ static const char *known_place(struct arena *arena, const char *variable, const 
     return NULL;
 }
 
-static const char *known_file(struct arena *arena)
+const char *known_dirs_file(struct arena *arena)
 {
     const char *dir = known_place(arena, "XDG_STATE_HOME", ".local/state");
 
@@ -45,7 +45,7 @@ static const char *known_file(struct arena *arena)
 const char **known_dirs(struct arena *arena)
 {
     const char **list = ARENA_NEW_N(arena, const char *, KNOWN_DIRS_MAX + 3);
-    const char *file = known_file(arena);
+    const char *file = known_dirs_file(arena);
     const char *usual = known_place(arena, "XDG_DATA_HOME", ".local/share");
     AUTO_BUF text = BUF_INIT(KNOWN_DIRS_BYTES);
     struct str rest, line;
@@ -82,7 +82,7 @@ static int known_make_parent(const char *file, struct err *err)
 int known_dirs_add(const char *path, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
-    const char *file = known_file(&arena), **list = known_dirs(&arena);
+    const char *file = known_dirs_file(&arena), **list = known_dirs(&arena);
     AUTO_BUF text = BUF_INIT(KNOWN_DIRS_BYTES);
     AUTO_FD lock = -1;
     size_t n = 0, kept = 0;

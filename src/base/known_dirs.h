@@ -19,5 +19,7 @@ int known_dirs_add(const char *path, struct err *err);
 /* All of them and the places where one lies by default, whether they exist or not; ends with NULL,
  * in the arena. */
 const char **known_dirs(struct arena *arena);
+/* Where they are noted; NULL without a home. */
+const char *known_dirs_file(struct arena *arena);
 
 #endif

@@ -194,6 +194,8 @@ int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char 
         return -1;
     if (walls.names_cut)
         fprintf(stderr, "dormouse: names: %s\n", WALLS_NAMES_CUT);
+    if (walls.closed)
+        fprintf(stderr, "dormouse: names: " WALLS_CLOSED "\n", walls.closed);
     if (!spec->off)
         exec.group = spec_cgroup(spec);
     for (size_t i = 0, n = spec->off ? 0 : spec_unheld(exec.group, walls.cwd, unheld); i < n; i++)

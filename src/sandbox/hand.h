@@ -19,9 +19,10 @@ struct hand;
 struct hand_job;
 
 /* Something the walls saw and refused, for the trace: kind "network" (host:port), "seccomp" (the
- * call), "disk", "files", "memory", "processes" (the limit), "settings" (Dormouse's own, made or
- * removed), "socket" (a connection to a program outside), "limits" (what the kernel can't hold
- * here), "names" (not everything that may not be read by its name could be looked for). */
+ * call), "disk", "files", "memory", "processes" (the limit), "settings" (what tools outside
+ * obey, refused), "set_aside" (the same, made or changed after all), "socket" (a connection to a
+ * program outside), "limits" (what the kernel can't hold here), "names" (not everything that may
+ * not be read by its name could be looked for). */
 struct hand_notice {
     const char *kind;
     struct str detail;

@@ -149,6 +149,7 @@ static void on_start_limit(struct loop_timer *timer)
 static void greet(struct hand_proc *proc)
 {
     const char *unheld[SANDBOX_UNHELD_MAX];
+    char detail[512];
 
     proc->greeted = true;
     loop_timer_stop(proc->loop, &proc->start_limit);
@@ -157,6 +158,10 @@ static void greet(struct hand_proc *proc)
         write_some(proc);
     if (proc->walls.names_cut)
         proc->calls.notice(proc->arg, "names", STR(WALLS_NAMES_CUT));
+    if (proc->walls.closed && !proc->dropped) {
+        snprintf(detail, sizeof(detail), WALLS_CLOSED, proc->walls.closed);
+        proc->calls.notice(proc->arg, "names", str_from(detail));
+    }
     for (size_t i = 0, n = proc->off ? 0 : spec_unheld(proc->group, proc->walls.cwd, unheld);
          i < n && !proc->dropped; i++)
         proc->calls.notice(proc->arg, "limits", str_from(unheld[i]));

@@ -14,8 +14,8 @@
 #define READ_MAX    4096 /* files in its state */
 #define HASH_CHARS  64
 
-static const char *const kinds[] = { "seccomp",   "disk",     "files",  "memory",
-                                     "processes", "settings", "socket", "denied" };
+static const char *const kinds[] = { "seccomp",  "disk",   "files",  "memory",   "processes",
+                                     "settings", "socket", "denied", "set_aside" };
 
 static int nonsense(struct err *err, const char *what)
 {

@@ -6,27 +6,30 @@
  * it ends in a guarded name of a guarded directory or at a denied place; everything else goes on
  * unchanged. Nothing is made in people's directories for this.
  *
+ * A program whose memory we can't read (one that may be run and not read) makes no names at all,
+ * where we can read others'.
+ *
  * A program that changes the path between our look and the kernel's can win: a guarded name that it
  * makes is set aside when the command ends (inside_guard.c). A denied place is not, as somebody
  * outside may have made it; what the command put there was its own.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <linux/seccomp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
 #include "sandbox/guarded.h"
 #include "sandbox/inside_int.h"
 
@@ -65,33 +68,95 @@ static const struct creates {
 static const struct creates creates_exchanged = { SYS_renameat2, 0, 1, NONE, NONE, false, true };
 #define EXCHANGE_ARG 4
 
-struct guarded_entry {
-    dev_t dev;
-    ino_t ino;
-    const char *name;
-};
+static struct {
+    struct map dirs;  /* "device inode name" of guarded names whose directory was there */
+    struct map paths; /* guarded paths */
+    struct map
+        ways; /* directories between a tree and a name of its table: nothing is moved there */
+    struct map names;          /* of all of these: what else is made is nobody's concern */
+    const char *const *denied; /* places that may not be read; ends with NULL */
+    bool reads;                /* we can read other processes' memory here */
+} create;
 
-static struct guarded_entry *entries;
-static size_t entry_count;
-static const char *const *create_denied; /* places that may not be read; ends with NULL */
-
-void inside_create_init(const struct inside_setup *setup)
+/* Names are compared as if the file system did not tell A from a. */
+static struct str create_key(char *text)
 {
-    size_t n = 0;
+    for (char *at = text; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return str_from(text);
+}
 
-    create_denied = setup->deny_read;
-    while (setup->deny_write[n])
-        n++;
-    entries = NEW_N(struct guarded_entry, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        const char *path = setup->deny_write[i], *slash = strrchr(path, '/');
-        char dir[PATH_MAX];
-        struct stat st;
+static void create_put(struct map *map, const char *text)
+{
+    char key[PATH_MAX + NAME_MAX + 2];
 
-        snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
-        if (stat(dir, &st) == 0)
-            entries[entry_count++] = (struct guarded_entry){ st.st_dev, st.st_ino, slash + 1 };
+    snprintf(key, sizeof(key), "%s", text);
+    map_put(map, create_key(key), &create);
+}
+
+static bool create_has(const struct map *map, const char *text)
+{
+    char key[PATH_MAX + NAME_MAX + 2];
+
+    snprintf(key, sizeof(key), "%s", text);
+    return map_find(map, create_key(key)) != NULL;
+}
+
+static void create_entry(const struct stat *dir, const char *name, char out[NAME_MAX + 64])
+{
+    snprintf(out, NAME_MAX + 64, "%llu %llu %.255s", (unsigned long long)dir->st_dev,
+             (unsigned long long)dir->st_ino, name);
+}
+
+/* path is the last name of an entry with a way: each directory of the way. */
+static void create_add_ways(const char *path, const struct guarded_name *table)
+{
+    for (; table->name; table++) {
+        size_t tail = strlen(table->way) + 1 + strlen(table->name), n = strlen(path);
+        char way[PATH_MAX];
+
+        if (table->way[0] == '\0' || n <= tail || path[n - tail - 1] != '/' ||
+            strncmp(path + n - tail, table->way, strlen(table->way)) != 0 ||
+            strcmp(path + n - strlen(table->name), table->name) != 0)
+            continue;
+        for (const char *end = path + n - tail; (end = strchr(end, '/')); end++) {
+            snprintf(way, sizeof(way), "%.*s", (int)(end - path), path);
+            create_put(&create.ways, way);
+            create_put(&create.names, strrchr(way, '/') + 1);
+        }
     }
+}
+
+static void create_add(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char dir[PATH_MAX], entry[NAME_MAX + 64];
+    struct stat st;
+
+    snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (stat(dir, &st) == 0) {
+        create_entry(&st, slash + 1, entry);
+        create_put(&create.dirs, entry);
+    }
+    create_put(&create.paths, path);
+    create_put(&create.names, slash + 1);
+    create_add_ways(path, guarded_names);
+    create_add_ways(path, guarded_home);
+}
+
+void inside_create_init(const struct inside_setup *setup, bool reads)
+{
+    create.denied = setup->deny_read;
+    create.reads = reads;
+    for (size_t i = 0; setup->deny_write[i]; i++)
+        create_add(setup->deny_write[i]);
+    for (size_t i = 0; setup->deny_read[i]; i++)
+        for (const char *at = setup->deny_read[i]; (at = strchr(at, '/')); at++) {
+            char name[NAME_MAX + 1];
+
+            snprintf(name, sizeof(name), "%.*s", (int)strcspn(at + 1, "/"), at + 1);
+            create_put(&create.names, name);
+        }
 }
 
 static const struct creates *creates_find(int nr)
@@ -102,26 +167,10 @@ static const struct creates *creates_find(int nr)
     return NULL;
 }
 
-/* Whether it is a name on the way to a denied place, the last one included. */
-static bool create_on_the_way(const char *name)
-{
-    size_t n = strlen(name);
-
-    for (size_t i = 0; create_denied[i]; i++)
-        for (const char *at = create_denied[i]; (at = strchr(at, '/')); at++)
-            if (strncmp(at + 1, name, n) == 0 && (at[n + 1] == '/' || at[n + 1] == '\0'))
-                return true;
-    return false;
-}
-
-static bool create_name_known(const char *name)
-{
-    return guarded_has(guarded_names, name) || guarded_has(guarded_git, name) ||
-           strcmp(name, ".git") == 0 || create_on_the_way(name);
-}
-
 /* ---- the path ---- */
 
+/* -EACCES: the program hides its memory from us; -EFAULT: the text can't be read, so the call will
+ * fail as well. */
 static int create_read_path(pid_t pid, uint64_t address, char path[PATH_MAX])
 {
     char name[64];
@@ -131,7 +180,7 @@ static int create_read_path(pid_t pid, uint64_t address, char path[PATH_MAX])
     snprintf(name, sizeof(name), "/proc/%d/mem", (int)pid);
     fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return -1;
+        return -errno;
     /* Page by page: what follows the text may not be mapped. */
     while (n < PATH_MAX) {
         size_t part = 4096 - (address + n) % 4096;
@@ -148,7 +197,7 @@ static int create_read_path(pid_t pid, uint64_t address, char path[PATH_MAX])
         n += (size_t)got;
     }
     close(fd);
-    return -1;
+    return -EFAULT;
 }
 
 /* Where a walk is: a directory, and what is left of the way. */
@@ -265,19 +314,6 @@ static bool walk_to_last(struct create_walk *walk, bool follow)
     return false;
 }
 
-static bool create_is_guarded(const struct create_walk *walk)
-{
-    struct stat st;
-
-    if (fstat(walk->dir, &st) < 0)
-        return false;
-    for (size_t i = 0; i < entry_count; i++)
-        if (entries[i].ino == st.st_ino && entries[i].dev == st.st_dev &&
-            strcasecmp(entries[i].name, walk->name) == 0)
-            return true;
-    return false;
-}
-
 static bool create_is_below(const char *path, const char *dir)
 {
     size_t n = strlen(dir);
@@ -285,10 +321,10 @@ static bool create_is_below(const char *path, const char *dir)
     return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-/* What appears at a denied place or in it; and what brings something along, on the way to one. */
-static bool create_is_denied(const struct create_walk *walk, bool brings)
+/* Where the walk has ended; false when that can't be said. */
+static bool create_path(const struct create_walk *walk, char path[PATH_MAX + NAME_MAX + 2])
 {
-    char link[64], path[PATH_MAX + NAME_MAX + 2];
+    char link[64];
     ssize_t n;
 
     snprintf(link, sizeof(link), "/proc/self/fd/%d", walk->dir);
@@ -297,10 +333,31 @@ static bool create_is_denied(const struct create_walk *walk, bool brings)
         return false;
     if (n == 1)
         n = 0; /* "/" */
-    snprintf(path + n, sizeof(path) - (size_t)n, "/%s", walk->name);
-    for (size_t i = 0; create_denied[i]; i++)
-        if (create_is_below(path, create_denied[i]) ||
-            (brings && create_is_below(create_denied[i], path)))
+    snprintf(path + n, NAME_MAX + 2, "/%s", walk->name);
+    return true;
+}
+
+/* By the directory, wherever it was moved to, and by the path, whatever directory is there now.
+ * What brings something along may not stand on the way either. */
+static bool create_is_guarded(const struct create_walk *walk, const char *path, bool brings)
+{
+    char entry[NAME_MAX + 64];
+    struct stat st;
+
+    if (fstat(walk->dir, &st) == 0) {
+        create_entry(&st, walk->name, entry);
+        if (create_has(&create.dirs, entry))
+            return true;
+    }
+    return create_has(&create.paths, path) || (brings && create_has(&create.ways, path));
+}
+
+/* What appears at a denied place or in it; and what brings something along, on the way to one. */
+static bool create_is_denied(const char *path, bool brings)
+{
+    for (size_t i = 0; create.denied[i]; i++)
+        if (create_is_below(path, create.denied[i]) ||
+            (brings && create_is_below(create.denied[i], path)))
             return true;
     return false;
 }
@@ -318,28 +375,47 @@ static int create_base(pid_t pid, int fd)
 
 /* ---- the call ---- */
 
+static bool create_is_ours(pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d", (int)pid);
+    return access(path, F_OK) == 0;
+}
+
+static enum inside_create create_judge_walk(const struct create_walk *walk, bool brings)
+{
+    char path[PATH_MAX + NAME_MAX + 2];
+
+    if (!create_path(walk, path))
+        return CREATE_GOES_ON;
+    return create_is_guarded(walk, path, brings) ? CREATE_REFUSED
+           : create_is_denied(path, brings)      ? CREATE_DENIED
+                                                 : CREATE_GOES_ON;
+}
+
 static enum inside_create create_judge(const struct creates *call, const struct seccomp_data *data,
                                        pid_t pid, char name[NAME_MAX + 1])
 {
     struct create_walk walk = { .pid = pid, .dir = -1 };
     enum inside_create judged = CREATE_GOES_ON;
     char path[PATH_MAX], *last;
+    int r = create_read_path(pid, data->args[call->path], path);
 
-    if (create_read_path(pid, data->args[call->path], path) < 0)
-        return CREATE_GOES_ON;
+    if (r < 0)
+        return r == -EACCES && create.reads && !create_is_ours(pid) ? CREATE_UNSEEN
+                                                                    : CREATE_GOES_ON;
     for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = '\0';
     last = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    if (!call->follow && !create_name_known(last))
+    if (!call->follow && !create_has(&create.names, last))
         return CREATE_GOES_ON;
     snprintf(walk.way, sizeof(walk.way), "%s", path);
     walk.dir = path[0] == '/'
                    ? open("/", O_PATH | O_CLOEXEC)
                    : create_base(pid, call->dir == NONE ? AT_FDCWD : (int)data->args[call->dir]);
     if (walk.dir >= 0 && walk_to_last(&walk, call->follow))
-        judged = create_is_guarded(&walk)                ? CREATE_REFUSED
-                 : create_is_denied(&walk, call->brings) ? CREATE_DENIED
-                                                         : CREATE_GOES_ON;
+        judged = create_judge_walk(&walk, call->brings);
     if (walk.dir >= 0)
         close(walk.dir);
     snprintf(name, NAME_MAX + 1, "%s", walk.name);

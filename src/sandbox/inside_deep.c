@@ -1,10 +1,12 @@
-/* Guarded names that come into being deeper in a writable place (guarded.h): a new repository below
- * it, a directory with an .envrc.
+/* Guarded names that come into being, or change, deeper in a writable place (guarded.h): a new
+ * repository below it, a directory with an .envrc.
  *
  * They may be made (a command may well clone something), so the hand looks when a command ends, and
- * makes harmless what tools outside would obey: it is set aside under a name that nobody reads, and
- * reported. A new repository keeps its configuration while that says nothing but what every clone
- * says, and its samples of hooks.
+ * makes harmless what tools outside would obey: what is not just as the inventory has it is set
+ * aside under a name that nobody reads, and reported. A new repository keeps its configuration
+ * while that says nothing but what every clone says, and its samples of hooks.
+ *
+ * The look goes everywhere: also into directories of git and into those that a command closed.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -14,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -24,217 +25,263 @@
 #include "sandbox/guarded.h"
 #include "sandbox/inside_int.h"
 
-#define ENTRIES_MAX 50000 /* looked at after one command */
-#define DEPTH_MAX   16
+#define ENTRIES_MAX 200000 /* looked at after one command */
+#define DEPTH_MAX   64
 #define CONFIG_MAX  (256 * KIB)
 
 static struct {
     const struct inside_setup *setup;
-    struct timespec since;
+    bool starting; /* whatever is there belongs to the inventory */
     unsigned entries;
     bool changed, cut;
+    bool cut_known, told; /* it was cut from the start; it was said */
     char *message;
+    char path[LIMIT_PATH_BYTES]; /* of what is being looked at */
+    size_t n;
 } deep;
 
-void inside_deep_init(const struct inside_setup *setup)
+/* ---- where the look is ---- */
+
+static bool deep_push(const char *name, size_t *ret_before)
 {
-    deep.setup = setup;
-    clock_gettime(CLOCK_REALTIME_COARSE, &deep.since);
+    size_t room = sizeof(deep.path) - deep.n;
+    const char *slash = deep.n == 1 && deep.path[0] == '/' ? "" : "/";
+    int n = snprintf(deep.path + deep.n, room, "%s%s", slash, name);
+
+    *ret_before = deep.n;
+    if (n < 0 || (size_t)n >= room) {
+        deep.path[deep.n] = '\0';
+        deep.cut = true;
+        return false;
+    }
+    deep.n += (size_t)n;
+    return true;
 }
 
-/* Guarded by itself, since the start. */
-static bool deep_known(const char *path)
+static void deep_pop(size_t before)
+{
+    deep.n = before;
+    deep.path[before] = '\0';
+}
+
+/* ---- one guarded thing ---- */
+
+/* Guarded by itself, since the start (inside_guard.c). */
+static bool deep_known(void)
 {
     for (size_t i = 0; deep.setup->deny_write[i]; i++)
-        if (strcmp(deep.setup->deny_write[i], path) == 0)
+        if (strcmp(deep.setup->deny_write[i], deep.path) == 0)
             return true;
     return false;
 }
 
-static bool deep_is_new(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 &&
-           (st.st_ctim.tv_sec > deep.since.tv_sec ||
-            (st.st_ctim.tv_sec == deep.since.tv_sec && st.st_ctim.tv_nsec >= deep.since.tv_nsec));
-}
-
-static void deep_set_aside(const char *path)
-{
-    char aside[LIMIT_PATH_BYTES];
-
-    if (inside_set_aside(path, aside, sizeof(aside)))
-        snprintf(deep.message, INSIDE_MESSAGE_MAX,
-                 "%.200s was made; tools outside obey it without asking: it is now called %s", path,
-                 strrchr(aside, '/') + 1);
-    else
-        snprintf(deep.message, INSIDE_MESSAGE_MAX,
-                 "%.200s was made and can't be set aside (%s): look at it before you work there",
-                 path, strerror(errno));
-    inside_notice("settings", "%s", deep.message);
-    deep.changed = true;
-}
-
-/* Whether the directory, or something right in it, was made or changed. */
-static bool deep_holds_new(const char *path)
-{
-    char full[LIMIT_PATH_BYTES];
-    const struct dirent *entry;
-    bool found = deep_is_new(path);
-    DIR *dir = opendir(path);
-
-    while (dir && !found && (entry = readdir(dir))) {
-        snprintf(full, sizeof(full), "%s/%s", path, entry->d_name);
-        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-                deep_is_new(full);
-    }
-    if (dir)
-        closedir(dir);
-    return found;
-}
-
-/* ---- git directories ---- */
-
-static bool deep_is_plain(const char *path, const char *name)
+static bool deep_is_plain(int dir, const char *name)
 {
     AUTO_BUF text = BUF_INIT(CONFIG_MAX);
+    AUTO_FD fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-    if (file_read(path, &text, NULL) < 0)
+    if (fd < 0 || file_read_fd(fd, name, &text, NULL) < 0)
         return false;
     if (strcmp(name, "commondir") == 0)
         return str_is(str_trim(buf_str(&text)), "../..");
     return guarded_config_is_plain(buf_str(&text));
 }
 
-static bool deep_has_hook(const char *path)
+static bool deep_only_samples(int dir, const char *name)
 {
     static const char sample[] = ".sample";
     const struct dirent *entry;
-    bool found = false;
-    DIR *dir = opendir(path);
+    struct reach reach;
+    bool only = true;
+    DIR *list;
 
-    while (dir && !found && (entry = readdir(dir))) {
+    if (!reach_open(&reach, dir, name))
+        return false;
+    list = reach.listed ? reach_list(&reach) : NULL;
+    while (list && only && (entry = readdir(list))) {
         size_t n = strlen(entry->d_name);
 
-        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-                (n < sizeof(sample) || strcmp(entry->d_name + n - strlen(sample), sample) != 0);
+        only = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+               (n >= sizeof(sample) && strcmp(entry->d_name + n - strlen(sample), sample) == 0);
     }
-    if (dir)
-        closedir(dir);
-    return found;
+    if (list)
+        closedir(list);
+    reach_close(&reach);
+    return list && only;
 }
 
-static void deep_git(const char *dir, int depth);
-
-static void deep_git_below(const char *dir, const char *name, int depth)
+/* Of git's, whether it is as every clone has it; nothing else can be harmless. */
+static bool deep_is_harmless(const struct thing *thing, int dir, const char *name, bool git)
 {
-    char path[LIMIT_PATH_BYTES], full[LIMIT_PATH_BYTES];
-    const struct dirent *entry;
-    DIR *open_dir;
-
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    open_dir = opendir(path);
-    while (open_dir && (entry = readdir(open_dir)))
-        if (entry->d_name[0] != '.' &&
-            snprintf(full, sizeof(full), "%s/%s", path, entry->d_name) < (int)sizeof(full))
-            deep_git(full, depth + 1);
-    if (open_dir)
-        closedir(open_dir);
+    if (!git)
+        return false;
+    if (strcmp(name, "hooks") == 0)
+        return thing->type == S_IFDIR && deep_only_samples(dir, name);
+    return thing->type == S_IFREG && deep_is_plain(dir, name);
 }
 
-static void deep_git(const char *dir, int depth)
+/* At deep.path, which is name in dir. */
+static void deep_thing(int dir, const char *name, bool git)
 {
-    char path[LIMIT_PATH_BYTES];
-    struct stat st;
+    struct thing thing;
 
-    if (depth > DEPTH_MAX)
+    if (deep_known() || !thing_see(&thing, dir, name))
         return;
-    for (size_t i = 0; guarded_git[i]; i++) {
-        const char *name = guarded_git[i];
-        bool hooks = strcmp(name, "hooks") == 0;
-
-        if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path) ||
-            deep_known(path) || lstat(path, &st) < 0 ||
-            !(hooks ? deep_holds_new(path) : deep_is_new(path)))
-            continue;
-        if (hooks ? S_ISLNK(st.st_mode) || deep_has_hook(path)
-                  : !S_ISREG(st.st_mode) || !deep_is_plain(path, name))
-            deep_set_aside(path);
+    deep.cut = deep.cut || thing.cut;
+    if (!deep.starting) {
+        if (inventory_has(deep.path, &thing))
+            return;
+        if (!deep_is_harmless(&thing, dir, name, git)) {
+            inside_guard_aside(dir, name, deep.path, deep.message);
+            deep.changed = true;
+            return;
+        }
     }
-    deep_git_below(dir, "modules", depth);
-    deep_git_below(dir, "worktrees", depth);
+    if (deep.starting || !thing.fresh)
+        inventory_keep(deep.path, &thing);
+}
+
+static void deep_git(int dir)
+{
+    size_t before;
+
+    for (size_t i = 0; guarded_git[i]; i++)
+        if (deep_push(guarded_git[i], &before)) {
+            deep_thing(dir, guarded_git[i], true);
+            deep_pop(before);
+        }
 }
 
 /* ---- everything below a place ---- */
 
-static void deep_dir(int fd, const char *path, int depth);
+static void deep_dir(int dir, const char *name, int depth);
 
-static void deep_entry(int dir_fd, const char *path, const struct dirent *entry, int depth)
+/* Thousands of entries: what is left is for them. */
+static bool deep_is_heavy(const char *name)
 {
-    char full[LIMIT_PATH_BYTES];
-    int fd;
-
-    if (snprintf(full, sizeof(full), "%s/%s", strcmp(path, "/") == 0 ? "" : path, entry->d_name) >=
-        (int)sizeof(full))
-        return;
-    if (guarded_has(guarded_names, entry->d_name)) {
-        if (!deep_known(full) && deep_holds_new(full))
-            deep_set_aside(full);
-        return;
-    }
-    if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
-        return;
-    fd = openat(dir_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0)
-        deep_dir(fd, full, depth + 1);
+    return strcmp(name, "node_modules") == 0 || strcmp(name, "objects") == 0;
 }
 
-/* Owns fd. A directory that git would take for its own is looked at as such. */
-static void deep_dir(int fd, const char *path, int depth)
+static void deep_entry(int dir, const struct dirent *entry, int depth)
 {
-    struct stat st;
-    const struct dirent *entry;
-    DIR *dir;
+    size_t before;
 
-    if (fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        fstatat(fd, "objects", &st, AT_SYMLINK_NOFOLLOW) == 0) {
-        close(fd);
-        deep_git(path, depth);
+    if (!deep_push(entry->d_name, &before))
         return;
+    if (guarded_has(guarded_names, deep.path, entry->d_type == DT_LNK))
+        deep_thing(dir, entry->d_name, false);
+    else if (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN)
+        deep_dir(dir, entry->d_name, depth + 1);
+    deep_pop(before);
+}
+
+/* Nobody here can list it, and so nobody here has made it; it is asked for the names that matter.
+ */
+static void deep_closed(const struct reach *reach)
+{
+    struct thing thing;
+    size_t before;
+
+    for (const struct guarded_name *g = guarded_names; g->name; g++)
+        if (g->way[0] == '\0' && deep_push(g->name, &before)) {
+            deep_thing(reach->fd, g->name, false);
+            deep_pop(before);
+        }
+    deep_git(reach->fd);
+    memset(&thing, 0, sizeof(thing));
+    if (!deep.starting && !inventory_has(deep.path, &thing))
+        inside_notice_done("set_aside",
+                           "%.300s can't be listed: not looked through for settings that "
+                           "tools outside obey",
+                           deep.path);
+    inventory_keep(deep.path, &thing);
+}
+
+static void deep_open(const struct reach *reach, DIR *list, bool git, int depth)
+{
+    const struct dirent *entry;
+    unsigned marks = 0, heavy = 0;
+
+    /* Twice where it must: the heavy ones last. */
+    for (int round = 0; round < 2 && (round == 0 || heavy > 0); round++) {
+        for (rewinddir(list); deep.entries <= ENTRIES_MAX && (entry = readdir(list));) {
+            bool is_heavy = deep_is_heavy(entry->d_name);
+
+            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+                continue;
+            if (round == 0) {
+                deep.entries++;
+                marks += guarded_is_git_mark(entry->d_name);
+                heavy += is_heavy;
+            }
+            if (is_heavy == (round == 1))
+                deep_entry(reach->fd, entry, depth);
+        }
+        if (round == 0 && (git || marks >= GUARDED_GIT_MARKS))
+            deep_git(reach->fd);
     }
-    dir = fdopendir(fd);
-    if (!dir) {
-        close(fd);
+    deep.cut = deep.cut || deep.entries > ENTRIES_MAX;
+}
+
+/* At deep.path. A directory that git would take for its own is looked at as such, and besides like
+ * any other. */
+static void deep_dir(int dir, const char *name, int depth)
+{
+    struct reach reach;
+    DIR *list;
+
+    if (depth > DEPTH_MAX)
+        deep.cut = true;
+    if (depth > DEPTH_MAX || !reach_open(&reach, dir, name))
         return;
+    list = reach.listed ? reach_list(&reach) : NULL;
+    if (list) {
+        deep_open(&reach, list, strcmp(name, ".git") == 0, depth);
+        closedir(list);
+    } else {
+        deep_closed(&reach);
     }
-    while (!deep.cut && (entry = readdir(dir))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        deep.cut = ++deep.entries > ENTRIES_MAX || depth > DEPTH_MAX;
-        deep_entry(dirfd(dir), path, entry, depth);
+    reach_close(&reach);
+}
+
+static void deep_places(void)
+{
+    deep.entries = 0;
+    deep.changed = deep.cut = false;
+    for (size_t i = 0; deep.setup->allow_write[i]; i++) {
+        deep.n = (size_t)snprintf(deep.path, sizeof(deep.path), "%s", deep.setup->allow_write[i]);
+        deep_dir(AT_FDCWD, deep.setup->allow_write[i], 0);
     }
-    closedir(dir);
+}
+
+void inside_deep_init(const struct inside_setup *setup)
+{
+    deep.setup = setup;
+    deep.starting = true;
+    deep_places();
+    deep.starting = false;
+    deep.cut_known = deep.cut;
+    deep.told = false;
+}
+
+/* Where there was too much from the start that is said once; a command that made so much fails. */
+static void deep_tell_cut(void)
+{
+    if (deep.told)
+        return;
+    deep.told = true;
+    snprintf(deep.message, INSIDE_MESSAGE_MAX,
+             "there is too much below the writable places to look everywhere for settings that "
+             "were made and that tools outside obey");
+    inside_notice_done("set_aside", "%s", deep.message);
+    deep.changed = deep.changed || !deep.cut_known;
 }
 
 bool inside_deep_look(char message[INSIDE_MESSAGE_MAX])
 {
-    static bool told;
-
     deep.message = message;
-    deep.entries = 0;
-    deep.changed = deep.cut = false;
-    for (size_t i = 0; deep.setup->allow_write[i]; i++) {
-        const char *place = deep.setup->allow_write[i];
-        int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-        if (fd >= 0)
-            deep_dir(fd, place, 0);
-    }
-    if (deep.cut && !told) {
-        told = true;
-        inside_notice("settings", "there is too much below the writable places to look everywhere "
-                                  "for settings that were made and that tools outside obey");
-    }
+    deep_places();
+    if (deep.cut)
+        deep_tell_cut();
     return deep.changed;
 }

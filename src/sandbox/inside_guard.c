@@ -15,12 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "sandbox/inside_int.h"
-
-#define NAMES_MAX 100 /* tried for one that is set aside */
 
 struct guarded {
     const char *path;
@@ -56,26 +55,41 @@ void inside_guard(const struct inside_setup *setup)
     inside_deep_init(setup);
 }
 
-bool inside_set_aside(const char *path, char *aside, size_t size)
+void inside_guard_aside(int dir, const char *name, const char *path,
+                        char message[INSIDE_MESSAGE_MAX])
 {
-    for (int i = 1; i <= NAMES_MAX; i++) {
-        int n = snprintf(aside, size, "%s.set-aside-%d", path, i);
+    char aside[NAME_MAX + 1];
 
-        if (n < 0 || (size_t)n >= size)
-            return false;
-        if (renameat2(AT_FDCWD, path, AT_FDCWD, aside, RENAME_NOREPLACE) == 0)
-            return true;
-        if (errno != EEXIST)
-            return false;
-    }
-    return false;
+    if (inside_set_aside(dir, name, aside))
+        snprintf(message, INSIDE_MESSAGE_MAX,
+                 "%.200s was made or changed; tools outside obey it without asking: it is now "
+                 "called %.100s",
+                 path, aside);
+    else
+        snprintf(message, INSIDE_MESSAGE_MAX,
+                 "%.200s was made or changed; tools outside obey it without asking, and it can't "
+                 "be set aside (%s): look at it before you work there",
+                 path, strerror(errno));
+    inside_notice_done("set_aside", "%s", message);
+}
+
+static void guard_aside(const struct guarded *g, char message[INSIDE_MESSAGE_MAX])
+{
+    const char *slash = strrchr(g->path, '/');
+    char dir[LIMIT_PATH_BYTES];
+    int fd;
+
+    snprintf(dir, sizeof(dir), "%.*s", slash == g->path ? 1 : (int)(slash - g->path), g->path);
+    fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    inside_guard_aside(fd, slash + 1, g->path, message);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* True when it is no longer what it was. */
 static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
 {
     struct guarded before = *g;
-    char aside[LIMIT_PATH_BYTES];
 
     see(g);
     if (!g->there && !before.there)
@@ -83,18 +97,12 @@ static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
     if (!g->there) {
         snprintf(message, INSIDE_MESSAGE_MAX,
                  "%.200s, which leads to what tools outside obey, was removed", g->path);
+        inside_notice_done("set_aside", "%s", message);
         return true;
     }
     if (before.there && before.dev == g->dev && before.ino == g->ino)
         return false;
-    if (inside_set_aside(g->path, aside, sizeof(aside)))
-        snprintf(message, INSIDE_MESSAGE_MAX,
-                 "%.200s was made; tools outside obey it without asking: it is now called %s",
-                 g->path, strrchr(aside, '/') + 1);
-    else
-        snprintf(message, INSIDE_MESSAGE_MAX,
-                 "%.200s was made and can't be set aside (%s): look at it before the next run",
-                 g->path, strerror(errno));
+    guard_aside(g, message);
     see(g);
     return true;
 }
@@ -105,10 +113,8 @@ bool inside_guard_look(char message[INSIDE_MESSAGE_MAX])
 
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < count; i++)
-        if (look_at(&guarded[i], message)) {
-            inside_notice("settings", "%s", message);
+        if (look_at(&guarded[i], message))
             changed = true;
-        }
     changed = inside_deep_look(message) || changed;
     pthread_mutex_unlock(&lock);
     return changed;

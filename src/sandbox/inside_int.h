@@ -10,11 +10,14 @@
 #ifndef DORMOUSE_SANDBOX_INSIDE_INT_H
 #define DORMOUSE_SANDBOX_INSIDE_INT_H
 
+#include <dirent.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "sandbox/frame.h"
 #include "sandbox/op_int.h"
@@ -66,6 +69,11 @@ int inside_rlimits(const struct inside_setup *setup, struct err *err);
  * NOTICES_PER_SECOND, the rest is counted and said with the next. */
 #define NOTICES_PER_SECOND 8
 void inside_notice(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same about what the hand did (set something aside, ended what went over a limit), by a count
+ * of its own: refusals never use it up. */
+#define NOTICES_DONE_PER_SECOND 64
+void inside_notice_done(const char *kind, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Where they go: a function that takes one frame's JSON; NULL: stderr. */
 void inside_notice_to(void (*send)(struct str json));
 /* Starts the thread that answers calls which the filter asks about: names
@@ -126,30 +134,65 @@ void inside_held_init(void);
 void inside_held(const struct proc_info *list, size_t n, const char *const *places,
                  struct held *ret_held);
 
-/* ---- guarded names: inside_create.c, inside_guard.c, inside_deep.c ---- */
+/* ---- guarded names (guarded.h): inside_create.c, inside_guard.c, inside_deep.c ---- */
 
 enum inside_create {
     CREATE_OTHER = 0, /* no call that makes a name, or one that is refused for another reason */
     CREATE_GOES_ON,
     CREATE_REFUSED, /* the name is guarded */
     CREATE_DENIED,  /* the place may not be read */
+    CREATE_UNSEEN,  /* we can't see what would be made */
 };
 struct seccomp_data;
-void inside_create_init(const struct inside_setup *setup);
+/* reads: other processes' memory can be read here, where they don't hide it. */
+void inside_create_init(const struct inside_setup *setup, bool reads);
 /* About a call that the filter asked us about; pid is the thread that waits. */
 enum inside_create inside_create(const struct seccomp_data *data, pid_t pid, char name[256]);
 
 #define INSIDE_MESSAGE_MAX 400
-/* Remembers what is at the places that setup denies writing to. */
+/* Remembers what is at the places that setup denies writing to, and everything guarded that is
+ * there, deeper. */
 void inside_guard(const struct inside_setup *setup);
-/* Renames path to "path.set-aside-1" (2, 3, ...), which is then in aside. */
-bool inside_set_aside(const char *path, char *aside, size_t size);
-/* What was made below the writable places since the hand started: tells each. */
-void inside_deep_init(const struct inside_setup *setup);
-bool inside_deep_look(char message[INSIDE_MESSAGE_MAX]);
 /* Whether something else is there now: it is set aside and reported, and message (of the last)
  * says so. Any thread. */
 bool inside_guard_look(char message[INSIDE_MESSAGE_MAX]);
+/* Tells that path, whose last name in dir is name, was made or changed, after setting it aside. */
+void inside_guard_aside(int dir, const char *name, const char *path,
+                        char message[INSIDE_MESSAGE_MAX]);
+void inside_deep_init(const struct inside_setup *setup);
+bool inside_deep_look(char message[INSIDE_MESSAGE_MAX]);
+
+/* ---- getting at what a command closed: inside_reach.c ---- */
+
+struct reach {
+    int fd;
+    bool listed; /* else it can only be asked about names (fstatat) */
+    bool given;  /* the mode was changed */
+    mode_t mode; /* and was this */
+};
+/* A directory, not through a link. False when it is none, or is out of reach. */
+bool reach_open(struct reach *reach, int dir, const char *name);
+/* NULL when it can't be read after all. */
+DIR *reach_list(const struct reach *reach);
+void reach_close(struct reach *reach);
+/* Renames name to "name.set-aside-1" (2, 3, ..., then something random), which is then in aside.
+ * dir may be open for its path only. False with errno. */
+bool inside_set_aside(int dir, const char *name, char aside[NAME_MAX + 1]);
+
+/* ---- guarded things as they were: inside_inventory.c ---- */
+
+struct thing {
+    mode_t type; /* S_IFMT */
+    bool fresh;  /* changed so lately that the next change might look the same */
+    bool cut;    /* there is more of it than was looked at */
+    struct sha256 hash;
+    uint8_t digest[SHA256_BYTES];
+};
+/* False when there is none. */
+bool thing_see(struct thing *thing, int dir, const char *name);
+/* Whether it is just as it was kept. */
+bool inventory_has(const char *path, const struct thing *thing);
+void inventory_keep(const char *path, const struct thing *thing);
 
 /* ---- children: inside_child.c ---- */
 

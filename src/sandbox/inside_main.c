@@ -98,7 +98,7 @@ static int prepare(const struct inside_setup *setup, bool serves, struct err *er
     if (check_views(setup, err) < 0)
         return -1;
     inside_guard(setup);
-    inside_create_init(setup);
+    inside_create_init(setup, connects);
     if (inside_connect_init(setup, err) < 0)
         return -1;
     inside_watch_init(setup);

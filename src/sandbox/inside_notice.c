@@ -1,6 +1,6 @@
 /* Notices: what the walls refused, told to the keeper; and the thread that answers the filter.
  *
- * A command that tries the same thing a million times must not drown the trace: beyond a few a
+ * A command that tries the same thing a million times must not drown the trace: beyond some a
  * second they are only counted.
  *
  * SPDX-License-Identifier: MIT
@@ -24,9 +24,15 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*deliver)(struct str json);
-static int64_t window_ms;
-static unsigned in_window;
-static uint64_t dropped;
+
+/* What a command was refused it can be refused a million times; what was done about it is told
+ * apart, so that the one never hides the other. */
+static struct window {
+    unsigned most; /* a second */
+    int64_t since_ms;
+    unsigned n;
+    uint64_t dropped;
+} refused = { .most = NOTICES_PER_SECOND }, done = { .most = NOTICES_DONE_PER_SECOND };
 
 void inside_notice_to(void (*send)(struct str json))
 {
@@ -34,21 +40,21 @@ void inside_notice_to(void (*send)(struct str json))
 }
 
 /* How many were dropped before this one, or -1: drop it too. */
-static int64_t admit(void)
+static int64_t admit(struct window *window)
 {
     int64_t now = clock_mono_ms(clock_system()), before;
 
     pthread_mutex_lock(&lock);
-    if (now - window_ms >= 1000) {
-        window_ms = now;
-        in_window = 0;
+    if (now - window->since_ms >= 1000) {
+        window->since_ms = now;
+        window->n = 0;
     }
-    if (in_window < NOTICES_PER_SECOND) {
-        in_window++;
-        before = (int64_t)dropped;
-        dropped = 0;
+    if (window->n < window->most) {
+        window->n++;
+        before = (int64_t)window->dropped;
+        window->dropped = 0;
     } else {
-        dropped++;
+        window->dropped++;
         before = -1;
     }
     pthread_mutex_unlock(&lock);
@@ -70,18 +76,15 @@ static void send_json(const char *kind, const char *detail)
         deliver(buf_str(&text));
 }
 
-void inside_notice(const char *kind, const char *fmt, ...)
+static void notice(struct window *window, const char *kind, const char *fmt, va_list args)
 {
     char detail[DETAIL_MAX];
-    int64_t before = admit();
-    va_list args;
+    int64_t before = admit(window);
     size_t n;
 
     if (before < 0)
         return;
-    va_start(args, fmt);
     vsnprintf(detail, sizeof(detail), fmt, args);
-    va_end(args);
     n = strlen(detail);
     if (before > 0)
         snprintf(detail + n, sizeof(detail) - n, " (and %lld more)", (long long)before);
@@ -89,6 +92,24 @@ void inside_notice(const char *kind, const char *fmt, ...)
         send_json(kind, detail);
     else
         dprintf(STDERR_FILENO, "dormouse: %s: %s\n", kind, detail);
+}
+
+void inside_notice(const char *kind, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    notice(&refused, kind, fmt, args);
+    va_end(args);
+}
+
+void inside_notice_done(const char *kind, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    notice(&done, kind, fmt, args);
+    va_end(args);
 }
 
 /* ---- refused calls ---- */
@@ -139,9 +160,14 @@ static void answer_one(int listener)
                       "%.100s by %s refused: nothing may be made where nothing may be read "
                       "(sandbox.security.denyRead)",
                       made, name);
+    else if (created == CREATE_UNSEEN)
+        inside_notice("settings",
+                      "a name by %s refused: it hides its memory, so nobody can see what it would "
+                      "make",
+                      name);
     else
         inside_notice("seccomp", "%s by %s refused", inside_call_name(ask.data.nr), name);
-    reply.error = created == CREATE_DENIED ? -EACCES : -EPERM;
+    reply.error = created == CREATE_DENIED || created == CREATE_UNSEEN ? -EACCES : -EPERM;
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &reply);
 }
 

@@ -41,7 +41,7 @@ static void over(const char *limit, const char *message)
 
     inside_gate(true);
     inside_child_over(limit, message);
-    inside_notice(limit, "%s", message);
+    inside_notice_done(limit, "%s", message);
     for (int i = 0; i < GONE_ROUNDS && (i == 0 || procs_more_than(0)); i++) {
         procs_kill_all();
         nanosleep(&pause, NULL);

@@ -428,20 +428,36 @@ static int cover_all(struct walls *w, struct walls_list *paths, struct walls_lis
     return 0;
 }
 
-/* A read-only program is no obstacle to moving the directory that holds it, so every directory on
- * the way from the writable place to one of ours stays where it is. */
-static void pin_own_programs(struct walls *w, const struct walls_how *how)
+/* A mount is no obstacle to moving the directory that holds it, so every directory on the way from
+ * the writable place to path stays where it is. */
+static void pin_way(struct walls *w, const char *path)
 {
-    for (size_t i = 0; how->own && how->own[i]; i++) {
-        const char *path = how->own[i];
+    for (const char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
+        const char *dir = arena_copy(&w->arena, path, (size_t)(end - path));
 
-        for (const char *end = strchr(path + 1, '/'); end; end = strchr(end + 1, '/')) {
-            const char *dir = arena_printf(&w->arena, "%.*s", (int)(end - path), path);
-
-            if (!walls_has(&w->allow_write, dir) && !walls_has(&w->pinned, dir))
-                walls_add(w, &w->pinned, dir);
-        }
+        if (!walls_has(&w->allow_write, dir) && !walls_has(&w->pinned, dir))
+            walls_add(w, &w->pinned, dir);
     }
+}
+
+/* Our own programs, and what is covered: under another name the next run would not know it. */
+static void pin_ways(struct walls *w, const struct walls_how *how)
+{
+    for (size_t i = 0; how->own && how->own[i]; i++)
+        pin_way(w, how->own[i]);
+    for (size_t i = 0; i < w->found.n; i++)
+        pin_way(w, w->found.items[i]);
+    for (size_t i = 0; i < w->present.n; i++)
+        pin_way(w, w->present.items[i]);
+}
+
+/* Whether a place of its own lies below path, which would be hidden. */
+static bool holds_place(const struct walls *w, const char *path)
+{
+    for (size_t i = 0; i < w->allow_write.n; i++)
+        if (walls_below(w->allow_write.items[i], path))
+            return true;
+    return false;
 }
 
 /* What is bound onto itself can't be moved away and replaced. Before anything is covered: what is
@@ -452,8 +468,9 @@ static int pin_binds(struct walls *w, struct err *err)
     for (size_t i = 0; i < w->pinned.n; i++) {
         const char *path = w->pinned.items[i];
 
-        if (walls_below_any(path, &w->allow_write) && !walls_below_any(path, &w->deny_read) &&
-            !walls_below_any(path, &w->found) && bind_held(w, "--bind", path, err) < 0)
+        if (walls_below_any(path, &w->allow_write) && !holds_place(w, path) &&
+            !walls_below_any(path, &w->deny_read) && !walls_below_any(path, &w->found) &&
+            bind_held(w, "--bind", path, err) < 0)
             return -1;
     }
     return 0;
@@ -482,7 +499,7 @@ static int cover_denied(struct walls *w, const struct walls_how *how, struct err
 {
     struct walls_list covered = { 0 };
 
-    pin_own_programs(w, how);
+    pin_ways(w, how);
     if (pin_binds(w, err) < 0 || cover_all(w, &w->deny_read, &covered, err) < 0 ||
         cover_all(w, &w->found, &covered, err) < 0)
         return -1;
@@ -533,7 +550,7 @@ int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, st
 {
     struct walls_list *const lists[] = {
         &w->args,    &w->env,        &w->allow_write,  &w->deny_read, &w->deny_names, &w->found,
-        &w->present, &w->deny_write, &w->repositories, &w->pinned,    &w->sockets,
+        &w->present, &w->deny_write, &w->repositories, &w->bare,      &w->pinned,     &w->sockets,
     };
 
     memset(w, 0, sizeof(*w));

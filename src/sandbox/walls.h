@@ -53,13 +53,15 @@ struct walls {
     struct walls_list found;                              /* what has one of the denied names */
     struct walls_list present;                            /* of deny_read: what was there */
     struct walls_list repositories; /* working trees of git below the writable places */
+    struct walls_list bare;         /* git directories there, by what they hold */
     struct walls_list deny_write;   /* guarded names: not to be written, there or not */
     struct walls_list pinned;       /* directories that stay where they are */
     struct walls_list sockets;      /* of programs outside, that may be connected to */
     const char *cwd, *home;
-    bool staged;    /* we are root, and the hand is somebody else (inside_stage.c) */
-    bool resolved;  /* the specification's paths had no links when they were judged */
-    bool names_cut; /* there is more below the writable places than was searched for names */
+    bool staged;        /* we are root, and the hand is somebody else (inside_stage.c) */
+    bool resolved;      /* the specification's paths had no links when they were judged */
+    bool names_cut;     /* there is more below the writable places than was searched for names */
+    const char *closed; /* the first of found that is a directory nobody could look into; or NULL */
 };
 
 /* Looks at the file system and makes nothing there. bad_request for a specification that can't be,
@@ -77,6 +79,10 @@ void walls_let_go(struct walls *w);
 #define WALLS_NAMES_CUT                                                                            \
     "there is too much below the writable places to look everywhere for files that may not be "    \
     "read by their name (sandbox.security.denyRead): name their directories instead"
+
+#define WALLS_CLOSED                                                                               \
+    "%.300s can't be listed, so it may hold files that may not be read by their name "             \
+    "(sandbox.security.denyRead): nothing in it can be read"
 
 /* We are root, and not just of a user namespace, where root is somebody else to the kernel: the
  * hand gets a user of its own (HAND_UID). */

@@ -12,11 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/guarded.h"
 #include "sandbox/walls_int.h"
 
 struct search {
     struct walls *w;
     unsigned entries;
+    struct walls_list heavy; /* directories to be searched last */
 };
 
 static bool wanted(const struct walls *w, const char *name)
@@ -27,15 +29,10 @@ static bool wanted(const struct walls *w, const char *name)
     return false;
 }
 
-/* Thousands of entries that hold nobody's secrets. */
-static bool skipped(const char *name)
+/* Thousands of entries that seldom hold a secret: they are searched with what is left. */
+static bool is_heavy(const char *name)
 {
-    static const char *const names[] = { ".", "..", "node_modules", ".git" };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return strcmp(name, "node_modules") == 0 || strcmp(name, ".git") == 0;
 }
 
 /* A link counts for what it leads to; one that leads to where we are hides nothing. */
@@ -53,19 +50,44 @@ static void found(struct walls *w, const char *path)
 
 static void look_in(struct search *search, int fd, const char *path, int depth);
 
+/* What may lie in a directory that its owner can't list and search is anybody's guess, and commands
+ * could open it up: it may not be read as a whole. Root would get in; the hand, who is not root and
+ * owns it inside, would not. */
+static bool is_closed(struct search *search, int dir_fd, const char *name, const char *full)
+{
+    struct walls *w = search->w;
+    struct stat st;
+
+    if (w->deny_names.n == 0 || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISDIR(st.st_mode) || (st.st_mode & 0500) == 0500 ||
+        (st.st_uid != geteuid() && !w->staged))
+        return false;
+    found(w, full);
+    if (!w->closed)
+        w->closed = full;
+    return true;
+}
+
 static void look_at(struct search *search, int dir_fd, const char *path, const struct dirent *entry,
                     int depth)
 {
     struct walls *w = search->w;
-    const char *full =
-        arena_printf(&w->arena, "%s/%s", strcmp(path, "/") == 0 ? "" : path, entry->d_name);
+    bool hit = wanted(w, entry->d_name);
+    const char *full;
     int fd;
 
-    if (wanted(w, entry->d_name)) {
+    if (!hit && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
+        return;
+    full = arena_printf(&w->arena, "%s/%s", strcmp(path, "/") == 0 ? "" : path, entry->d_name);
+    if (hit) {
         found(w, full);
         return;
     }
-    if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
+    if (is_heavy(entry->d_name)) {
+        walls_add(w, &search->heavy, full);
+        return;
+    }
+    if (is_closed(search, dir_fd, entry->d_name, full))
         return;
     fd = openat(dir_fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)
@@ -75,23 +97,29 @@ static void look_at(struct search *search, int dir_fd, const char *path, const s
 /* Owns fd. */
 static void look_in(struct search *search, int fd, const char *path, int depth)
 {
+    struct walls *w = search->w;
     DIR *dir = fdopendir(fd);
     const struct dirent *entry;
+    unsigned marks = 0;
 
     if (!dir) {
         close(fd);
         return;
     }
     while ((entry = readdir(dir))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
         if (++search->entries > WALLS_SEARCH_ENTRIES || depth > WALLS_SEARCH_DEPTH) {
-            search->w->names_cut = true;
+            w->names_cut = true;
             break;
         }
-        if (strcmp(entry->d_name, ".git") == 0 && search->w->repositories.n < WALLS_PATHS_MAX / 4)
-            walls_add(search->w, &search->w->repositories, path);
-        if (wanted(search->w, entry->d_name) || !skipped(entry->d_name))
-            look_at(search, dirfd(dir), path, entry, depth);
+        if (strcmp(entry->d_name, ".git") == 0 && w->repositories.n < WALLS_PATHS_MAX / 4)
+            walls_add(w, &w->repositories, path);
+        marks += guarded_is_git_mark(entry->d_name);
+        look_at(search, dirfd(dir), path, entry, depth);
     }
+    if (marks >= GUARDED_GIT_MARKS && w->bare.n < WALLS_PATHS_MAX / 4)
+        walls_add(w, &w->bare, path);
     closedir(dir);
 }
 
@@ -126,7 +154,7 @@ static void private_in(struct search *search, int fd, const char *path, int dept
 
 void walls_find_private(struct walls *w, const char *dir)
 {
-    struct search search = { w, 0 };
+    struct search search = { .w = w };
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd >= 0)
@@ -135,10 +163,18 @@ void walls_find_private(struct walls *w, const char *dir)
 
 void walls_find_names(struct walls *w, const char *dir)
 {
-    struct search search = { w, 0 };
-    int fd;
+    struct search search = { .w = w };
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0)
         look_in(&search, fd, dir, 0);
+    for (size_t i = 0; i < search.heavy.n; i++) {
+        const char *heavy = search.heavy.items[i];
+
+        fd = is_closed(&search, AT_FDCWD, heavy, heavy)
+                 ? -1
+                 : open(heavy, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0)
+            look_in(&search, fd, heavy, 0);
+    }
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,6 +197,25 @@ const char *rig_bash(struct rig *rig, const char *command)
     if (rig->err.code != ERR_NONE)
         FAIL("%s: %s: %s", command, err_name(rig->err.code), err_message(&rig->err, 0));
     return rig_text(rig, "output");
+}
+
+void rig_outside(struct rig *rig, const char *command)
+{
+    struct test *t = rig->t;
+    const char *whole = arena_printf(&t->arena,
+                                     "cd '%s' && export HOME='%s' GIT_CONFIG_NOSYSTEM=1 && (%s) "
+                                     ">/dev/null 2>&1",
+                                     rig->project, rig->home, command);
+
+    if (system(whole) != 0) /* NOLINT(cert-env33-c): a test's own words */
+        FAIL("%s", command);
+}
+
+bool rig_is_there(struct rig *rig, const char *name)
+{
+    struct stat st;
+
+    return lstat(arena_printf(&rig->t->arena, "%s/%s", rig->project, name), &st) == 0;
 }
 
 bool rig_noticed(const struct rig *rig, const char *part)

@@ -42,6 +42,10 @@ int rig_exit(const struct rig *rig);
 const char *rig_text(const struct rig *rig, const char *key);
 /* Runs the loop until *flag, or fails the test. */
 void rig_run_until(struct rig *rig, const bool *flag);
+/* As a person would, outside, in the project. */
+void rig_outside(struct rig *rig, const char *command);
+/* Of the project; also a link that leads nowhere. */
+bool rig_is_there(struct rig *rig, const char *name);
 bool rig_noticed(const struct rig *rig, const char *part);
 /* Path of the program of probes, as commands see it. */
 const char *rig_probe(struct rig *rig);

@@ -3,34 +3,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rig.h"
 #include "sandbox/guarded.h"
-
-/* As a person would, outside. */
-static void outside(struct rig *rig, const char *command)
-{
-    struct test *t = rig->t;
-    const char *whole = arena_printf(&t->arena,
-                                     "cd '%s' && export HOME='%s' GIT_CONFIG_NOSYSTEM=1 && (%s) "
-                                     ">/dev/null 2>&1",
-                                     rig->project, rig->home, command);
-
-    if (system(whole) != 0) /* NOLINT(cert-env33-c): a test's own words */
-        FAIL("%s", command);
-}
-
-static bool is_there(struct rig *rig, const char *name)
-{
-    struct stat st;
-
-    return lstat(arena_printf(&rig->t->arena, "%s/%s", rig->project, name), &st) == 0;
-}
 
 #define MAKE_REPOSITORY                                                                            \
     "git init -q . && git config user.name me && git config user.email me@example.org && "         \
@@ -39,7 +16,7 @@ static bool is_there(struct rig *rig, const char *name)
 static void init_repository(struct rig *rig, struct test *t)
 {
     rig_init(rig, t);
-    outside(rig, MAKE_REPOSITORY);
+    rig_outside(rig, MAKE_REPOSITORY);
 }
 
 /* Each way to make a name, with NAME for it. */
@@ -80,7 +57,7 @@ TEST(no_guarded_name_can_be_made_in_any_way)
     rig_bash(&rig, "mkdir sub");
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         rig_bash(&rig, with_name(&rig, ways[i], ".envrc"));
-        if (rig_exit(&rig) == 0 || is_there(&rig, ".envrc"))
+        if (rig_exit(&rig) == 0 || rig_is_there(&rig, ".envrc"))
             FAIL("%s: %s", ways[i], rig.text);
     }
     ASSERT(rig_noticed(&rig, "settings: .envrc by"));
@@ -95,8 +72,35 @@ TEST(a_race_for_a_guarded_name_leaves_nothing)
     rig_init(&rig, t);
     rig_bash(&rig, arena_printf(&t->arena, "%s race .envrc", rig_probe(&rig)));
     printf("  the race was %s\n", rig_text(&rig, "limit")[0] ? "won, and set aside" : "lost");
-    ASSERT(!is_there(&rig, ".envrc"));
+    ASSERT(!rig_is_there(&rig, ".envrc"));
     rig_end(&rig);
+}
+
+static const char *entry_path(struct test *t, const struct guarded_name *g)
+{
+    return g->way[0] ? arena_printf(&t->arena, "%s/%s", g->way, g->name) : g->name;
+}
+
+/* As a file, as a directory, by a tool; with what is on the way to it made first, and brought. */
+static void refuse_entry(struct rig *rig, const char *root, const struct guarded_name *g)
+{
+    struct test *t = rig->t;
+    const char *path = entry_path(t, g);
+    const char *command = arena_printf(
+        &t->arena,
+        "cd '%s'; w='%s'; p='%s'; mkdir -p \"./$w\"; echo x > \"$p\" && exit 1; "
+        "mkdir \"$p\" && exit 2; if [ -n \"$w\" ]; then rm -rf new; mkdir -p \"new/$p\"; "
+        "rmdir -p \"$w\"; mv -T \"new/${w%%/*}\" \"${w%%/*}\" && exit 3; "
+        "ln -s \"new/${w%%/*}\" \"${w%%/*}\" && exit 4; rm -rf new; fi; true",
+        root, g->way, path);
+
+    rig_bash(rig, command);
+    if (rig_exit(rig) != 0)
+        FAIL("%s: %s", path, rig->text);
+    rig_call(rig, "write_file",
+             arena_printf(&t->arena, "{\"path\":\"%s/%s\",\"content\":\"x\"}", root, path));
+    if (rig->err.code != ERR_PATH_DENIED)
+        FAIL("%s was written: %s", path, rig->text);
 }
 
 TEST(every_guarded_name_is_refused_and_leaves_nothing)
@@ -104,22 +108,71 @@ TEST(every_guarded_name_is_refused_and_leaves_nothing)
     struct rig rig;
 
     rig_init(&rig, t);
-    for (size_t i = 0; guarded_names[i]; i++) {
-        rig_bash(&rig, arena_printf(&t->arena, "echo x > '%s'", guarded_names[i]));
-        if (rig_exit(&rig) == 0)
-            FAIL("%s could be made", guarded_names[i]);
-        rig_bash(&rig, arena_printf(&t->arena, "mkdir '%s'", guarded_names[i]));
-        if (rig_exit(&rig) == 0)
-            FAIL("the directory %s could be made", guarded_names[i]);
-        rig_call(&rig, "write_file",
-                 arena_printf(&t->arena, "{\"path\":\"%s\",\"content\":\"x\"}", guarded_names[i]));
-        ASSERT_EQ(rig.err.code, ERR_PATH_DENIED);
-    }
+    for (const struct guarded_name *g = guarded_names; g->name; g++)
+        refuse_entry(&rig, rig.project, g);
     ASSERT_TEXT(rig_bash(&rig, "ls -A"), ".env\nreadme\n");
     rig_end(&rig);
-    for (size_t i = 0; guarded_names[i]; i++)
-        if (is_there(&rig, guarded_names[i]))
-            FAIL("%s was left behind", guarded_names[i]);
+    for (const struct guarded_name *g = guarded_names; g->name; g++)
+        if (rig_is_there(&rig, entry_path(t, g)))
+            FAIL("%s was left behind", g->name);
+}
+
+TEST(every_guarded_name_of_a_home_is_refused)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.allow_write = (const char *const[]){ "~", NULL };
+    rig.spec.allow_home = true;
+    for (const struct guarded_name *g = guarded_home; g->name; g++)
+        refuse_entry(&rig, rig.home, g);
+    for (const struct guarded_name *g = guarded_names; g->name; g++)
+        refuse_entry(&rig, rig.home, g);
+    rig_end(&rig);
+}
+
+/* What is there, where a home may be written to: read-only, and nothing on the way to it moves. */
+TEST(what_is_there_in_a_home_stays)
+{
+    static const char *const tries[] = {
+        "echo x >> ~/.config/git/config",
+        "mv ~/.config ~/x",
+        "mv ~/.local/state ~/x",
+        "echo > ~/.local/state/dormouse/data-dirs",
+        "rm ~/.local/state/dormouse/data-dirs",
+        "echo x > ~/.local/bin/ls",
+    };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_outside(&rig, "mkdir -p ~/.config/git ~/.local/state/dormouse ~/.local/bin; "
+                      "echo '[user]' > ~/.config/git/config; "
+                      "echo /x > ~/.local/state/dormouse/data-dirs");
+    rig.spec.allow_write = (const char *const[]){ "~", NULL };
+    rig.spec.allow_home = true;
+    for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+        rig_bash(&rig, tries[i]);
+        if (rig_exit(&rig) == 0)
+            FAIL("%s: %s", tries[i], rig.text);
+    }
+    rig_bash(&rig, "echo x > ~/.config/other && echo x > ~/.local/other");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
+}
+
+/* One that can be run and not read shows nobody what it makes. */
+TEST(a_program_that_hides_its_memory_makes_no_names)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "cp /usr/bin/touch t && chmod 111 t && ./t .envrc");
+    ASSERT(rig_exit(&rig) != 0 && !rig_is_there(&rig, ".envrc"));
+    ASSERT(rig_noticed(&rig, "settings: a name by t refused"));
+    ASSERT_TEXT(rig_text(&rig, "limit"), "");
+    rig_bash(&rig, "chmod 755 t && ./t other");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
 }
 
 TEST(what_is_there_can_not_be_changed_or_replaced)
@@ -138,7 +191,7 @@ TEST(what_is_there_can_not_be_changed_or_replaced)
     struct rig rig;
 
     rig_init(&rig, t);
-    outside(&rig, "mkdir .vscode; echo '{}' > .vscode/tasks.json; echo true > .envrc");
+    rig_outside(&rig, "mkdir .vscode; echo '{}' > .vscode/tasks.json; echo true > .envrc");
     for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
         rig_bash(&rig, tries[i]);
         if (rig_exit(&rig) == 0)
@@ -165,7 +218,7 @@ TEST(git_runs_nothing_that_a_command_planted)
     struct rig rig;
 
     init_repository(&rig, t);
-    outside(&rig, "mkdir inner && cd inner && " MAKE_REPOSITORY);
+    rig_outside(&rig, "mkdir inner && cd inner && " MAKE_REPOSITORY);
     for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
         for (int k = 0; k < 2; k++) {
             rig_bash(&rig, arena_printf(&t->arena, "cd %s/%s; %s", rig.project, k ? "inner" : ".",
@@ -176,7 +229,35 @@ TEST(git_runs_nothing_that_a_command_planted)
     rig_bash(&rig, arena_printf(&t->arena, "cd %s/inner; echo x > .envrc", rig.project));
     ASSERT(rig_exit(&rig) != 0);
     rig_end(&rig);
-    outside(&rig, "git status && git commit --allow-empty -m second && test ! -e pwned");
+    rig_outside(&rig, "git status && git commit --allow-empty -m second && test ! -e pwned");
+}
+
+/* Whatever one run does to a repository, the next one knows it for one. */
+TEST(a_repository_that_was_taken_apart_is_guarded_by_the_next_start)
+{
+    static const char *const tries[] = {
+        "git config core.fsmonitor 'touch pwned'",
+        "echo 'touch pwned' > .git/hooks/post-commit",
+        "echo '[core]' >> .git/modules/a/config",
+        "echo x > .git/modules/a/hooks/post-commit",
+        "echo '[core]' >> bare.git/config",
+        "echo x > bare.git/hooks/post-commit",
+        "mv bare.git other",
+    };
+    struct rig rig;
+
+    init_repository(&rig, t);
+    rig_outside(&rig, "git init -q --bare bare.git && git init -q --bare .git/modules/a");
+    rig_bash(&rig, "mv .git/HEAD h1; mv .git/objects o1; mv .git/modules/a/HEAD h2; "
+                   "mv .git/modules/a/objects o2; mv bare.git/HEAD h3");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end_hand(&rig);
+    for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
+        rig_bash(&rig, tries[i]);
+        if (rig_exit(&rig) == 0)
+            FAIL("%s: %s", tries[i], rig.text);
+    }
+    rig_end(&rig);
 }
 
 TEST(git_works_as_usual)
@@ -192,34 +273,6 @@ TEST(git_works_as_usual)
         FAIL("%s", rig.text);
     ASSERT_CONTAINS(rig_text(&rig, "output"), "3\n");
     rig_end(&rig);
-}
-
-TEST(what_is_made_deeper_is_set_aside_and_reported)
-{
-    struct rig rig;
-
-    rig_init(&rig, t);
-    rig_bash(&rig,
-             "mkdir -p deep/x/.vscode; echo x > deep/x/.envrc; echo x > deep/x/.vscode/tasks.json");
-    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
-    ASSERT(!is_there(&rig, "deep/x/.envrc") && is_there(&rig, "deep/x/.envrc.set-aside-1"));
-    ASSERT(!is_there(&rig, "deep/x/.vscode"));
-    ASSERT(rig_noticed(&rig, "deep/x/.envrc was made"));
-    /* An ordinary repository stays one. */
-    rig_bash(&rig, "git init -q sub && cd sub && git remote add origin https://example.org/x && "
-                   "git -c user.name=a -c user.email=b commit -q --allow-empty -m one");
-    ASSERT_EQ(rig_exit(&rig), 0);
-    ASSERT_TEXT(rig_text(&rig, "limit"), "");
-    ASSERT(is_there(&rig, "sub/.git/config"));
-    rig_bash(&rig, arena_printf(&t->arena,
-                                "cd %s/sub; git config core.fsmonitor 'touch pwned'; "
-                                "echo 'touch pwned' > .git/hooks/post-commit; "
-                                "chmod +x .git/hooks/post-commit; rm -f pwned",
-                                rig.project));
-    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
-    rig_end(&rig);
-    outside(&rig, "cd sub && rm -f pwned; git status; git -c user.name=a -c user.email=b commit -q "
-                  "--allow-empty -m two; test ! -e pwned");
 }
 
 TEST(a_place_that_holds_the_home_needs_a_word)

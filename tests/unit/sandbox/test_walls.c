@@ -90,8 +90,10 @@ TEST(names_are_found_below_the_writable_places)
                           &how, &w, &t->err));
     deep = arena_printf(&t->arena, "%s/a/b/.env", home);
     ASSERT(find(&w, "--ro-bind", "/dev/null", deep) >= 0);
+    deep = arena_printf(&t->arena, "%s/node_modules/.env", home);
+    ASSERT(find(&w, "--ro-bind", "/dev/null", deep) >= 0);
     /* The link that leads nowhere leads to nothing that could be covered. */
-    ASSERT_EQ(w.found.n, 1);
+    ASSERT_EQ(w.found.n, 2);
     ASSERT(!w.names_cut);
     ASSERT_EQ(w.deny_names.n, 1);
 }

@@ -1,0 +1,155 @@
+/* What tools outside obey and a command made or changed deeper in a place: it is found wherever it
+ * is hidden, set aside and told.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+TEST(what_is_made_deeper_is_set_aside_and_reported)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig,
+             "mkdir -p deep/x/.vscode; echo x > deep/x/.envrc; echo x > deep/x/.vscode/tasks.json");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
+    ASSERT(!rig_is_there(&rig, "deep/x/.envrc") && rig_is_there(&rig, "deep/x/.envrc.set-aside-1"));
+    ASSERT(!rig_is_there(&rig, "deep/x/.vscode"));
+    ASSERT(rig_noticed(&rig, "deep/x/.envrc was made or changed"));
+    /* An ordinary repository stays one. */
+    rig_bash(&rig, "git init -q sub && cd sub && git remote add origin https://example.org/x && "
+                   "git -c user.name=a -c user.email=b commit -q --allow-empty -m one");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    ASSERT_TEXT(rig_text(&rig, "limit"), "");
+    ASSERT(rig_is_there(&rig, "sub/.git/config"));
+    rig_bash(&rig, arena_printf(&t->arena,
+                                "cd %s/sub; git config core.fsmonitor 'touch pwned'; "
+                                "echo 'touch pwned' > .git/hooks/post-commit; "
+                                "chmod +x .git/hooks/post-commit; rm -f pwned",
+                                rig.project));
+    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
+    rig_end(&rig);
+    rig_outside(&rig,
+                "cd sub && rm -f pwned; git status; git -c user.name=a -c user.email=b commit -q "
+                "--allow-empty -m two; test ! -e pwned");
+}
+
+/* Ways to hide one, each in an empty project; what must be gone afterwards, and a name of what it
+ * was set aside as. before is done by a person. */
+static const struct hiding {
+    const char *before, *command, *gone, *aside;
+} hidings[] = {
+    /* a directory that looks like git's */
+    { "true", "mkdir -p A/objects; echo x > A/HEAD; echo x > A/.envrc", "A/.envrc",
+      "A/.envrc.set-aside-1" },
+    { "true", "mkdir objects refs deep; echo x > HEAD; echo x > deep/.envrc", "deep/.envrc",
+      "deep/.envrc.set-aside-1" },
+    { "true", "git init -q s; mkdir -p s/.git/x/.vscode", "s/.git/x/.vscode",
+      "s/.git/x/.vscode.set-aside-1" },
+    { "true", "git init -q s; mkdir -p s/.git/objects/x; echo x > s/.git/objects/x/.envrc",
+      "s/.git/objects/x/.envrc", "s/.git/objects/x/.envrc.set-aside-1" },
+    { "true", "mkdir -p node_modules/x; echo x > node_modules/x/.envrc", "node_modules/x/.envrc",
+      "node_modules/x/.envrc.set-aside-1" },
+    /* a directory that its owner may not list, search or write */
+    { "true", "mkdir -p a/b; echo x > a/b/.envrc; chmod 311 a/b", "a/b/.envrc",
+      "a/b/.envrc.set-aside-1" },
+    { "true", "mkdir -p a/b; echo x > a/b/.envrc; chmod 400 a/b; chmod 100 a", "a/b/.envrc",
+      "a/b/.envrc.set-aside-1" },
+    { "true", "mkdir -p a/b; echo x > a/b/.envrc; chmod 0 a/b a", "a/b/.envrc",
+      "a/b/.envrc.set-aside-1" },
+    { "true", "mkdir a; echo x > a/.envrc; chmod 555 a", "a/.envrc", "a/.envrc.set-aside-1" },
+    { "mkdir -p a/.idea/x; echo 1 > a/.idea/x/y", "echo 2 > a/.idea/x/y; chmod 0 a/.idea/x",
+      "a/.idea", "a/.idea.set-aside-1" },
+    /* all usual names are taken */
+    { "mkdir a; for i in $(seq 100); do touch a/.envrc.set-aside-$i; done", "echo x > a/.envrc",
+      "a/.envrc", "a/.envrc.set-aside-100" },
+    /* many levels; a name on the way that is a link */
+    { "true",
+      "d=$(printf 'd/%.0s' $(seq 40)); mkdir -p $d; echo x > $d/.envrc; mkdir z; "
+      "echo x > z/.envrc",
+      "z/.envrc", "z/.envrc.set-aside-1" },
+    { "true", "mkdir -p a/b; echo x > a/b/hgrc; ln -s b a/.hg", "a/.hg", "a/.hg.set-aside-1" },
+    { "true", "mkdir -p a/.hg; echo x > a/.hg/hgrc", "a/.hg/hgrc", "a/.hg/hgrc.set-aside-1" },
+    { "true", "mkdir -p a/.jj/repo; echo x > a/.jj/repo/config.toml", "a/.jj/repo/config.toml",
+      "a/.jj/repo/config.toml.set-aside-1" },
+    /* what looks old: moved in whole, or changed in place two levels down */
+    { "mkdir -p s/d/e; echo x > s/d/e/.envrc; touch -d 2001-01-01 s/d/e/.envrc", "mv s/d m",
+      "m/e/.envrc", "m/e/.envrc.set-aside-1" },
+    { "mkdir -p s/.idea/x; echo 1 > s/.idea/x/y", "echo 2 > s/.idea/x/y", "s/.idea",
+      "s/.idea.set-aside-1" },
+    { "mkdir -p s/.husky/_; echo 1 > s/.husky/_/husky.sh",
+      "echo 2 > s/.husky/_/husky.sh; touch -d 2001-01-01 s/.husky/_/husky.sh", "s/.husky",
+      "s/.husky.set-aside-1" },
+    { "mkdir s; echo 1 > s/other; ln -s other s/.envrc", "echo 2 > s/other", "s/.envrc",
+      "s/.envrc.set-aside-1" },
+    { "mkdir s; echo 1 > s/.envrc; ln s/.envrc s/second", "echo 2 > s/second", "s/.envrc",
+      "s/.envrc.set-aside-1" },
+    /* git directories inside of git's, and split ones */
+    { "true", "git init -q s; git init -q --bare s/.git/x; git -C s/.git/x config core.fsmonitor x",
+      "s/.git/x/config", "s/.git/x/config.set-aside-1" },
+    { "true",
+      "git init -q --bare c; mkdir -p g w; mv c/HEAD g; echo ../c > g/commondir; "
+      "git config -f c/config core.fsmonitor x; echo gitdir: ../g > w/.git",
+      "c/config", "c/config.set-aside-1" },
+};
+
+TEST(nothing_that_tools_outside_obey_can_be_hidden_deeper)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    for (size_t i = 0; i < sizeof(hidings) / sizeof(hidings[0]); i++) {
+        const struct hiding *h = &hidings[i];
+
+        rig_outside(&rig, h->before);
+        rig_bash(&rig, h->command);
+        rig_end_hand(&rig);
+        rig_outside(&rig, "chmod -R u+rwX .");
+        if (rig_is_there(&rig, h->gone) || !rig_is_there(&rig, h->aside) ||
+            strcmp(rig_text(&rig, "limit"), "settings") != 0)
+            FAIL("%s: %s", h->command, rig.text);
+        if (!rig_noticed(&rig, arena_printf(&t->arena, "%s was made or changed", h->gone)))
+            FAIL("%s: not told", h->command);
+        rig.notice_count = 0;
+        rig_outside(&rig, "find . -mindepth 1 -maxdepth 1 ! -name readme -exec rm -rf {} +");
+    }
+    rig_end(&rig);
+}
+
+/* What was there and is not touched stays, however it is hidden, and so do the modes. */
+TEST(what_nobody_touched_stays_as_it_is)
+{
+    struct rig rig;
+    struct stat st;
+
+    rig_init(&rig, t);
+    rig_outside(&rig, "mkdir -p s/.vscode/x a/.idea/x; echo 1 > s/.vscode/x/y; echo 1 > s/.envrc; "
+                      "ln -s .envrc s/.profile; mkdir -p s/.direnv; echo 1 > a/.idea/x/y; "
+                      "chmod 311 a/.idea/x; chmod 100 a/.idea; chmod 0 a");
+    for (int i = 0; i < 3; i++) {
+        rig_bash(&rig, "cat s/.vscode/x/y s/.envrc; echo x > s/other; mkdir -p s/more");
+        if (rig_exit(&rig) != 0 || rig_text(&rig, "limit")[0])
+            FAIL("%s", rig.text);
+    }
+    rig_end(&rig);
+    ASSERT_EQ(stat(arena_printf(&t->arena, "%s/a", rig.project), &st), 0);
+    ASSERT_EQ(st.st_mode & 07777, 0);
+    rig_outside(&rig, "chmod 700 a; test $(stat -c %a a/.idea) = 100; chmod 700 a/.idea; "
+                      "test $(stat -c %a a/.idea/x) = 311; chmod 700 a/.idea/x");
+}
+
+TEST(what_was_set_aside_is_told_however_much_was_refused)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "for i in $(seq 30); do echo x > .envrc; done 2>/dev/null; mkdir d; "
+                   "echo x > d/.envrc");
+    ASSERT(rig_noticed(&rig, "settings: .envrc by"));
+    ASSERT(rig_noticed(&rig, "set_aside: "));
+    ASSERT(rig_noticed(&rig, "d/.envrc was made or changed"));
+    rig_end(&rig);
+}

@@ -208,7 +208,7 @@ int inbox_pending_of_run(struct domain *domain, int64_t run_n, struct arena *are
 
     if (db_prepare(domain_db(domain),
                    SQL("SELECT id FROM inbox WHERE run_n = ? AND state = 'pending'"
-                       " ORDER BY n LIMIT 1"),
+                       " AND kind <> 'escalated' ORDER BY n LIMIT 1"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, run_n);

@@ -44,6 +44,9 @@ static unsigned ask_offers(struct json_object *item)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_is(show_member(item, "kind"), kinds[i].kind))
             offered |= kinds[i].words;
+    /* There is nothing to refuse: it was done. */
+    if (str_is(show_member(item, "kind"), "escalated"))
+        offered &= ~BIT(ASK_NO);
     return str_is(show_member(item, "kind"), "question") ? 0 : offered;
 }
 
@@ -143,16 +146,19 @@ void ask_prompt(const struct ask *ask, struct buf *out)
 {
     if (ask_is_paging(ask))
         buf_printf(out, "Line %zu of %zu; Enter shows more%s: ", pane_shown(ask->pane),
-                   pane_lines(ask->pane), ask->offered ? ", no rejects" : "");
+                   pane_lines(ask->pane), ask->offered & BIT(ASK_NO) ? ", no rejects" : "");
     else if (!ask->offered)
         buf_add_text(out, "Your answer: ");
     else if (ask->sure)
         buf_add_text(
             out, "This is dangerous, see above. Type anyway to approve it all the same, or no: ");
     else {
-        buf_add_text(out, str_is(show_member(ask->item, "kind"), "unknown_effect")
+        struct str kind = show_member(ask->item, "kind");
+
+        buf_add_text(out, str_is(kind, "unknown_effect")
                               ? "Nobody knows whether it was done. Do it again? "
-                              : "Allow it? ");
+                          : str_is(kind, "escalated") ? "Have you seen it? "
+                                                      : "Allow it? ");
         ask_list_words(ask->offered, out);
         buf_add_text(out, ": ");
     }

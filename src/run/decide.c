@@ -108,6 +108,10 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
         if (state == INBOX_APPROVED || state == INBOX_ANSWERED)
             return 0;
         return refuse_verb(item, "approve (do it again), reject (leave it), answer", err);
+    case INBOX_ESCALATED:
+        if (state == INBOX_APPROVED)
+            return 0;
+        return refuse_verb(item, "approve (seen)", err);
     default:
         return 0;
     }
@@ -391,7 +395,8 @@ static int decide_now(struct runner *runner, const struct inbox_item *item,
     struct run *run;
     int r;
 
-    if (!item->run_n || item->state != INBOX_PENDING)
+    /* Nobody waits for what was escalated. */
+    if (!item->run_n || item->state != INBOX_PENDING || item->kind == INBOX_ESCALATED)
         return decide_alone(runner, item->id, decision, err);
     if (run_open(runner, item->run_id, &run, err) < 0) {
         bool over = is_over(runner, item->run_id, err->code, arena);

@@ -7,6 +7,7 @@
 
 #include "base/json_put.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "loop/child.h"
 #include "run/run_int.h"
 
@@ -14,6 +15,7 @@
 #define FAILURES_MAX 3
 #define AGAIN_MS     1000
 #define AGAIN_MAX_MS (10 * 60 * 1000)
+#define NOTE_BYTES   HAND_DETAIL_MAX
 
 /* ---- going on ---- */
 
@@ -60,16 +62,16 @@ static int ask_about_all(struct run *run, struct err *err)
     return 0;
 }
 
-static int offer_note(struct run *run, const char *what, struct str detail, struct err *err)
+int run_offer_note(struct run *run, const char *what, struct str detail, struct err *err)
 {
-    AUTO_BUF data = BUF_INIT(4096);
+    AUTO_BUF data = BUF_INIT(8 * NOTE_BYTES);
     struct json_writer w = JSON_WRITER(&data);
     struct run_said said = { 0 };
 
     json_write_object_begin(&w);
     json_put_text(&w, "note", what);
     if (detail.n) {
-        json_put_str(&w, "detail", str_take(detail, 1024));
+        json_put_str(&w, "detail", utf8_truncate(detail, NOTE_BYTES));
     }
     json_write_object_end(&w);
     said.data = buf_str(&data);
@@ -82,7 +84,7 @@ void run_note(struct run *run, const char *what, struct str detail)
 
     if (run->ended || run->unit.open || run_unit_begin(run, &err) < 0)
         return;
-    run_unit_end(run, offer_note(run, what, detail, &err) == 0, &err);
+    run_unit_end(run, run_offer_note(run, what, detail, &err) == 0, &err);
 }
 
 static int go_on(struct run *run, struct err *err)
@@ -90,7 +92,7 @@ static int go_on(struct run *run, struct err *err)
     struct run_outbox *out = run->unit.out;
     const struct run_call *call;
 
-    if (offer_note(run, "recovered", STR_NONE, err) < 0 || ask_about_all(run, err) < 0)
+    if (run_offer_note(run, "recovered", STR_NONE, err) < 0 || ask_about_all(run, err) < 0)
         return -1;
     out->think |= run->thinking;
     out->check |= run->checking;

@@ -444,6 +444,11 @@ void runner_watch_waits(struct runner *runner);
 void runner_wait_until(struct runner *runner, int64_t at);
 /* A note in the log, if the run takes one. */
 void run_note(struct run *run, const char *what, struct str detail);
+/* The same within a unit. */
+int run_offer_note(struct run *run, const char *what, struct str detail, struct err *err);
+/* What a command of the run made, and the hand set aside (aside.c): a row of the trace and an item
+ * that nobody waits for, in one unit; the item alone when the run has ended. */
+void run_aside(struct runner *runner, struct str run_key, struct str detail);
 
 /* ---- query.c ---- */
 /* not_found when there is none. */

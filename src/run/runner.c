@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/rand.h"
@@ -95,7 +96,9 @@ static void hand_noticed(void *arg, struct str run_key, const struct hand_notice
     struct runner *runner = arg;
     struct run *run = map_find(&runner->runs, run_key);
 
-    if (run)
+    if (strcmp(notice->kind, "set_aside") == 0)
+        run_aside(runner, run_key, notice->detail);
+    else if (run)
         run_note(run, notice->kind, notice->detail);
 }
 

@@ -23,6 +23,7 @@ struct hand_job;
  * obey, refused), "set_aside" (the same, made or changed after all), "socket" (a connection to a
  * program outside), "limits" (what the kernel can't hold here), "names" (not everything that may
  * not be read by its name could be looked for). */
+#define HAND_DETAIL_MAX 4096 /* bytes */
 struct hand_notice {
     const char *kind;
     struct str detail;

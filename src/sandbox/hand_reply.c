@@ -10,7 +10,6 @@
 #include "sandbox/hand_int.h"
 
 #define MESSAGE_MAX 2048
-#define DETAIL_MAX  1024
 #define READ_MAX    4096 /* files in its state */
 #define HASH_CHARS  64
 
@@ -112,7 +111,7 @@ static int read_notice(struct json_object *notice, struct hand_frame *frame, str
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_is(kind, kinds[i]))
             frame->kind = kinds[i];
-    if (!frame->kind || !frame->detail.p || frame->detail.n > DETAIL_MAX)
+    if (!frame->kind || !frame->detail.p || frame->detail.n > HAND_DETAIL_MAX)
         return nonsense(err, "a notice of an unknown kind");
     frame->said = HAND_SAID_NOTICE;
     return 0;

@@ -189,11 +189,12 @@ static void deep_closed(const struct reach *reach)
         }
     deep_git(reach->fd);
     memset(&thing, 0, sizeof(thing));
-    if (!deep.starting && !inventory_has(deep.path, &thing))
-        inside_notice_done("set_aside",
-                           "%.300s can't be listed: not looked through for settings that "
-                           "tools outside obey",
-                           deep.path);
+    if (!deep.starting && !inventory_has(deep.path, &thing)) {
+        snprintf(deep.message, INSIDE_MESSAGE_MAX,
+                 "%.200s can't be listed: not looked through for settings that tools outside obey",
+                 deep.path);
+        inside_guard_tell(deep.message);
+    }
     inventory_keep(deep.path, &thing);
 }
 
@@ -273,7 +274,7 @@ static void deep_tell_cut(void)
     snprintf(deep.message, INSIDE_MESSAGE_MAX,
              "there is too much below the writable places to look everywhere for settings that "
              "were made and that tools outside obey");
-    inside_notice_done("set_aside", "%s", deep.message);
+    inside_guard_tell(deep.message);
     deep.changed = deep.changed || !deep.cut_known;
 }
 

@@ -31,6 +31,13 @@ struct guarded {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct guarded *guarded;
 static size_t count;
+/* What one look has found. */
+#define MORE_BYTES 40
+static struct {
+    char text[NOTICE_MAX - MORE_BYTES];
+    size_t n;
+    unsigned more;
+} told;
 
 static void see(struct guarded *g)
 {
@@ -55,6 +62,27 @@ void inside_guard(const struct inside_setup *setup)
     inside_deep_init(setup);
 }
 
+void inside_guard_tell(const char *message)
+{
+    size_t n = strlen(message);
+
+    if (told.n + n + MORE_BYTES > sizeof(told.text)) {
+        told.more++;
+        return;
+    }
+    told.n += (size_t)snprintf(told.text + told.n, sizeof(told.text) - told.n, "%s%s",
+                               told.n ? "\n" : "", message);
+}
+
+static void guard_tell_all(void)
+{
+    if (told.more)
+        snprintf(told.text + told.n, sizeof(told.text) - told.n, "\nand %u more", told.more);
+    if (told.n)
+        inside_notice_done("set_aside", "%s", told.text);
+    told.n = told.more = 0;
+}
+
 void inside_guard_aside(int dir, const char *name, const char *path,
                         char message[INSIDE_MESSAGE_MAX])
 {
@@ -70,7 +98,7 @@ void inside_guard_aside(int dir, const char *name, const char *path,
                  "%.200s was made or changed; tools outside obey it without asking, and it can't "
                  "be set aside (%s): look at it before you work there",
                  path, strerror(errno));
-    inside_notice_done("set_aside", "%s", message);
+    inside_guard_tell(message);
 }
 
 static void guard_aside(const struct guarded *g, char message[INSIDE_MESSAGE_MAX])
@@ -97,7 +125,7 @@ static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
     if (!g->there) {
         snprintf(message, INSIDE_MESSAGE_MAX,
                  "%.200s, which leads to what tools outside obey, was removed", g->path);
-        inside_notice_done("set_aside", "%s", message);
+        inside_guard_tell(message);
         return true;
     }
     if (before.there && before.dev == g->dev && before.ino == g->ino)
@@ -116,6 +144,7 @@ bool inside_guard_look(char message[INSIDE_MESSAGE_MAX])
         if (look_at(&guarded[i], message))
             changed = true;
     changed = inside_deep_look(message) || changed;
+    guard_tell_all();
     pthread_mutex_unlock(&lock);
     return changed;
 }

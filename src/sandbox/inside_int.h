@@ -68,6 +68,7 @@ int inside_rlimits(const struct inside_setup *setup, struct err *err);
 /* Sends a notice, in serve mode to the keeper, else to stderr. Any thread; at most
  * NOTICES_PER_SECOND, the rest is counted and said with the next. */
 #define NOTICES_PER_SECOND 8
+#define NOTICE_MAX         4000 /* bytes of one */
 void inside_notice(const char *kind, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The same about what the hand did (set something aside, ended what went over a limit), by a count
  * of its own: refusals never use it up. */
@@ -100,6 +101,7 @@ struct proc_info {
     pid_t thread; /* one that lives, when the first has ended before the others; else 0 */
     bool zombie;
     uint64_t bytes;   /* its own: resident or in swap, with the tables of its pages */
+    uint64_t shared;  /* mapped and in memory, shared with whomever: no less than its part of it */
     uint64_t started; /* clock ticks since the system's start */
     unsigned threads;
     char name[32];
@@ -133,6 +135,8 @@ struct held {
 void inside_held_init(void);
 void inside_held(const struct proc_info *list, size_t n, const char *const *places,
                  struct held *ret_held);
+/* Of shared mappings that have no owner: what is in memory or in swap and mapped now, exactly. */
+uint64_t inside_held_mapped(const struct proc_info *list, size_t n);
 
 /* ---- guarded names (guarded.h): inside_create.c, inside_guard.c, inside_deep.c ---- */
 
@@ -156,9 +160,11 @@ void inside_guard(const struct inside_setup *setup);
 /* Whether something else is there now: it is set aside and reported, and message (of the last)
  * says so. Any thread. */
 bool inside_guard_look(char message[INSIDE_MESSAGE_MAX]);
-/* Tells that path, whose last name in dir is name, was made or changed, after setting it aside. */
+/* Sets path aside, whose last name in dir is name, and says so: it was made or changed. */
 void inside_guard_aside(int dir, const char *name, const char *path,
                         char message[INSIDE_MESSAGE_MAX]);
+/* Something that was found: all of one look are told in one notice. */
+void inside_guard_tell(const char *message);
 void inside_deep_init(const struct inside_setup *setup);
 bool inside_deep_look(char message[INSIDE_MESSAGE_MAX]);
 

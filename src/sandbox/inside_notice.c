@@ -20,8 +20,6 @@
 #include "base/json_put.h"
 #include "sandbox/inside_int.h"
 
-#define DETAIL_MAX 512
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*deliver)(struct str json);
 
@@ -63,7 +61,7 @@ static int64_t admit(struct window *window)
 
 static void send_json(const char *kind, const char *detail)
 {
-    AUTO_BUF text = BUF_INIT(4 * DETAIL_MAX);
+    AUTO_BUF text = BUF_INIT(8 * NOTICE_MAX);
     struct json_writer w = JSON_WRITER(&text);
 
     json_write_object_begin(&w);
@@ -78,7 +76,7 @@ static void send_json(const char *kind, const char *detail)
 
 static void notice(struct window *window, const char *kind, const char *fmt, va_list args)
 {
-    char detail[DETAIL_MAX];
+    char detail[NOTICE_MAX];
     int64_t before = admit(window);
     size_t n;
 

@@ -242,6 +242,31 @@ def what_a_run_was_refused_is_in_its_trace_and_the_daemon_ends_with_a_hand_alive
     expect_in(".dormouse by mkdir refused", out)
 
 
+@test
+def what_was_set_aside_is_shown_to_a_person(box):
+    sandbox(box, "--", "true")
+    ModelServer(box, writing_agent(["mkdir -p a b/.vscode; echo x > a/.envrc; true", "true"]))
+    daemon = box.serve()
+    stream = daemon.start("work", mode="wiggum", cwd=box.work)
+    expect_in("settings", json.dumps(stream.until("tool_result", toolName="bash")["output"]))
+    stream.end()
+    items = daemon.ask("GET", "/inbox")["items"]
+    expect_eq([item["kind"] for item in items], ["escalated"])
+    run = box.runs()[0]
+    expect_eq(run["status"], "done")
+    item = daemon.ask("GET", f"/inbox/{items[0]['id']}")
+    expect_eq(item["runId"], run["runId"])
+    for part in (box.path("work/a/.envrc"), ".envrc.set-aside-1", ".vscode.set-aside-1"):
+        expect_in(part, item["preview"])
+    out, _ = box.run("trace", run["runId"])
+    expect_in('"note":"set_aside"', out)
+    out, _ = box.run("inbox")
+    expect_in("Set aside", out)
+    box.run("approve", item["id"])
+    expect_eq(daemon.ask("GET", "/inbox")["items"], [])
+    daemon.stop()
+
+
 def writing_agent(commands):
     """Runs the commands, one a turn; then it is done."""
     def answer(reply):

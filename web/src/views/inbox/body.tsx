@@ -101,6 +101,14 @@ export function Body({ item }: { item: InboxItem }) {
           <Preview item={item} />
         </div>
       );
+    case "escalated":
+      return (
+        <div className="stack">
+          <p>A command made or changed files that tools of yours obey without asking, as soon as you work in that folder. They
+            are under other names now. Nothing waits for you: look at them before you rename or remove them.</p>
+          <Preview item={item} />
+        </div>
+      );
     default: return <Preview item={item} />;
   }
 }

@@ -145,7 +145,7 @@ function Confirm({ item, busy, hold, onYes, onBack }: { item: InboxItem; busy: b
 const SCOPES: Record<Scope, string> = { once: "only this once", run: "for this run, exactly this", always: "always, for exactly this" };
 
 function approveWord(item: InboxItem): string {
-  return item.kind === "agent_proposal" ? "Make this agent" : item.kind === "unknown_effect" ? "Do it again" : "Approve";
+  return item.kind === "agent_proposal" ? "Make this agent" : item.kind === "unknown_effect" ? "Do it again" : item.kind === "escalated" ? "Seen" : "Approve";
 }
 
 /** What keeps a word from being said now. */

@@ -38,7 +38,7 @@ export const detailsOf = (item: InboxItem): Record<string, unknown> =>
 
 export const KIND: Record<string, string> = {
   tool: "Action", memory: "Memory", question: "Question", consent: "Consent", spawn: "New helper",
-  unknown_effect: "Unclear outcome", input_required: "Input needed", escalated: "Escalated",
+  unknown_effect: "Unclear outcome", input_required: "Input needed", escalated: "For you to know",
   agent_proposal: "New agent", skill_script: "Skill script", persona: "Persona", config: "Settings",
 };
 export const kindWord = (item: InboxItem): string => KIND[item.kind] ?? words(item.kind);
@@ -58,6 +58,7 @@ export function summary(item: InboxItem): string {
       return text(skill) && text(script) ? `wants to run ${text(script)} of the skill ${text(skill)}` : "wants to run a skill's script";
     }
     case "unknown_effect": return `does not know whether this happened: ${item.title ?? words(item.toolName ?? "an action")}`;
+    case "escalated": return `was stopped: ${(item.title ?? "something to look at").toLowerCase()}`;
     case "consent": return item.title ?? "needs your consent";
     case "tool": {
       const title = item.title || words(item.toolName ?? "do something");
@@ -98,7 +99,7 @@ export function verbs(item: InboxItem): { approve: boolean; edit: boolean; rejec
   return {
     approve: pending && !question,
     edit: pending && ["tool", "memory", "agent_proposal"].includes(item.kind) && !(memoryOf(item)?.operation === "delete"),
-    reject: pending,
+    reject: pending && item.kind !== "escalated",
     answer: pending && question,
   };
 }

@@ -30,11 +30,12 @@
 #include "base/str.h"
 #include "sandbox/inside_int.h"
 
-#define PIPE_BYTES   (64ull * KIB)  /* what one has from the start; the filter refuses more */
-#define SOCKET_BYTES (512ull * KIB) /* what it sent and what was sent to it, with overheads */
-#define LINES_MAX    100000         /* mappings looked at */
-#define LINE_BYTES   (2 * LIMIT_PATH_BYTES)
-#define NEW_MS       500 /* a process this young may be between fork and exec */
+#define PIPE_BYTES      (64ull * KIB)  /* what one has from the start; the filter refuses more */
+#define SOCKET_BYTES    (512ull * KIB) /* what it sent and what was sent to it, with overheads */
+#define LINES_MAX       100000         /* mappings looked at */
+#define SMAPS_LINES_MAX (32 * LINES_MAX)
+#define LINE_BYTES      (2 * LIMIT_PATH_BYTES)
+#define NEW_MS          500 /* a process this young may be between fork and exec */
 
 struct seen {
     dev_t dev;
@@ -229,6 +230,44 @@ static void held_mappings(struct look *look, const struct proc_info *p)
     }
     if (file)
         fclose(file);
+}
+
+/* Each page counts for as many parts of it as processes map it (smaps: Pss), so that the sum over
+ * all of them is what there is. */
+static uint64_t held_parts(const struct proc_info *p)
+{
+    static const char *const counted[] = { "Pss:", "SwapPss:" };
+    char path[PROC_PATH_MAX], line[LINE_BYTES];
+    unsigned long long from, ino;
+    unsigned major_, minor_, lines = 0;
+    uint64_t bytes = 0;
+    bool shared = false;
+    FILE *file;
+
+    proc_path(p, "smaps", path);
+    file = fopen(path, "re");
+    /* One that may be run and not read counts as if it shared nothing. */
+    if (!file)
+        return p->shared;
+    while (lines++ < SMAPS_LINES_MAX && fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "%llx-%*x %*s %*x %x:%x %llu", &from, &major_, &minor_, &ino) == 4)
+            shared = ino != 0 && makedev(major_, minor_) == shared_dev && !strstr(line, "/SYSV");
+        for (size_t i = 0; shared && i < ARRAY_LEN(counted); i++)
+            if (strncmp(line, counted[i], strlen(counted[i])) == 0)
+                bytes += strtoull(line + strlen(counted[i]), NULL, 10) * KIB;
+    }
+    fclose(file);
+    return bytes;
+}
+
+uint64_t inside_held_mapped(const struct proc_info *list, size_t n)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!list[i].zombie && list[i].shared > 0)
+            bytes += held_parts(&list[i]);
+    return bytes;
 }
 
 /* ---- sockets of the network ---- */

@@ -3,10 +3,15 @@
  *     processes' own, with swap and page tables      exact    /proc/PID/status
  *     private directories, their files' inodes       exact    statfs
  *     System V segments, queues, semaphores          exact    /proc/sysvipc
+ *     shared mappings, as far as they are mapped     exact    /proc/PID/smaps
  *     shared mappings, pipes, sockets                at most  inside_held.c
  *
- * The last row is asked for only when the machine's memory in use has risen by more than the limit
- * since the hand started, or since it was lowest: before that nothing can be hidden.
+ * Reading smaps is dear, so it is done only when what each process maps of such memory would be too
+ * much if nobody shared it, and then not at every look.
+ *
+ * The last row is asked for only when the machine's memory in use, or what of it is shared, has
+ * risen by more than the limit since the hand started, or since it was lowest: before that nothing
+ * can be hidden.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,52 +30,67 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "sandbox/inside_int.h"
 
 #define INODE_BYTES     1024 /* what the kernel reckons for a file of a private directory */
 #define SEMAPHORE_BYTES 128
+#define AGAIN_MS        400 /* until what was fine is looked at again */
 #define OBJECT_BYTES    512 /* of a segment, queue or set, beside its contents */
 
 static const char *const private_dirs[] = { "/tmp", "/dev/shm" };
 
 static struct {
     const struct inside_setup *setup;
-    uint64_t lowest; /* of the machine's memory in use */
+    uint64_t lowest[2]; /* of the machine's memory in use, and of what is shared of it */
+    uint64_t fine;      /* what processes mapped, counted once each, when that was not too much */
+    int64_t fine_ms;    /* and when */
 } memory;
 
 /* ---- the machine ---- */
 
-static uint64_t machine_in_use(void)
+enum { IN_USE = 0, SHARED, MEASURES };
+
+static void machine_read(uint64_t ret[MEASURES])
 {
     static const struct {
         const char *name;
-        int sign;
+        int sign[MEASURES];
     } fields[] = {
-        { "MemTotal:", 1 },      { "MemFree:", -1 }, { "Buffers:", -1 },  { "Cached:", -1 },
-        { "SReclaimable:", -1 }, { "Shmem:", 1 },    { "SwapTotal:", 1 }, { "SwapFree:", -1 },
+        { "MemTotal:", { 1, 0 } },  { "MemFree:", { -1, 0 } },      { "Buffers:", { -1, 0 } },
+        { "Cached:", { -1, 0 } },   { "SReclaimable:", { -1, 0 } }, { "Shmem:", { 1, 1 } },
+        { "SwapTotal:", { 1, 0 } }, { "SwapFree:", { -1, 0 } },
     };
     FILE *file = fopen("/proc/meminfo", "re");
-    int64_t kib = 0;
+    int64_t kib[MEASURES] = { 0 };
     char line[128];
 
     while (file && fgets(line, sizeof(line), file))
         for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-            if (strncmp(line, fields[i].name, strlen(fields[i].name)) == 0)
-                kib += fields[i].sign * strtoll(line + strlen(fields[i].name), NULL, 10);
+            for (int k = 0; k < MEASURES; k++)
+                if (strncmp(line, fields[i].name, strlen(fields[i].name)) == 0)
+                    kib[k] += fields[i].sign[k] * strtoll(line + strlen(fields[i].name), NULL, 10);
     if (file)
         fclose(file);
-    return kib > 0 ? (uint64_t)kib * KIB : 0;
+    for (int k = 0; k < MEASURES; k++)
+        ret[k] = kib[k] > 0 ? (uint64_t)kib[k] * KIB : 0;
 }
 
+/* The larger of the two: whoever frees memory of his own does not hide what is shared. */
 static uint64_t machine_growth(void)
 {
-    uint64_t now = machine_in_use();
+    uint64_t now[MEASURES], most = 0;
 
-    if (now < memory.lowest)
-        memory.lowest = now;
-    return now - memory.lowest;
+    machine_read(now);
+    for (int k = 0; k < MEASURES; k++) {
+        if (now[k] < memory.lowest[k])
+            memory.lowest[k] = now[k];
+        if (now[k] - memory.lowest[k] > most)
+            most = now[k] - memory.lowest[k];
+    }
+    return most;
 }
 
 /* ---- private directories ---- */
@@ -181,7 +201,26 @@ static uint64_t sysv_bytes(bool end)
 void inside_memory_init(const struct inside_setup *setup)
 {
     memory.setup = setup;
-    memory.lowest = machine_in_use();
+    machine_read(memory.lowest);
+}
+
+/* What processes map of shared memory; rest is what may be had of it. */
+static uint64_t mapped_shared(const struct proc_info *list, size_t n, uint64_t rest)
+{
+    int64_t now = clock_mono_ms(clock_system());
+    uint64_t most = 0, bytes;
+
+    for (size_t i = 0; i < n; i++)
+        most += list[i].shared;
+    if (memory.setup->off || most <= rest ||
+        (most <= memory.fine && now - memory.fine_ms < AGAIN_MS))
+        return 0;
+    bytes = inside_held_mapped(list, n);
+    if (bytes <= rest) {
+        memory.fine = most + rest / 16;
+        memory.fine_ms = now;
+    }
+    return bytes;
 }
 
 static uint64_t most_hidden(const struct proc_info *list, size_t n, bool *ret_unseen)
@@ -206,8 +245,9 @@ bool inside_memory_over(const struct proc_info *list, size_t n, char message[INS
         if (!biggest || list[i].bytes > biggest->bytes)
             biggest = &list[i];
     }
-    if (limit == 0 ||
-        (bytes + own <= limit && bytes + own + most_hidden(list, n, &unseen) <= limit && !unseen))
+    if (limit == 0 || (bytes + own <= limit &&
+                       bytes + own + mapped_shared(list, n, limit - bytes - own) <= limit &&
+                       bytes + own + most_hidden(list, n, &unseen) <= limit && !unseen))
         return false;
     snprintf(message, INSIDE_MESSAGE_MAX,
              "more than %llu MiB of memory, most of it by %.20s (sandbox.limits.memory): "

@@ -120,6 +120,7 @@ void proc_path(const struct proc_info *p, const char *what, char out[PROC_PATH_M
 static void read_memory(struct proc_info *p)
 {
     static const char *const counted[] = { "RssAnon:", "VmSwap:", "VmPTE:", "HugetlbPages:" };
+    static const char shared[] = "RssShmem:";
     char path[PROC_PATH_MAX], text[4096];
     struct str rest, line;
 
@@ -127,10 +128,13 @@ static void read_memory(struct proc_info *p)
     if (read_path(path, text, sizeof(text)) < 0)
         return;
     rest = str_from(text);
-    while (str_split(&rest, '\n', &line))
+    while (str_split(&rest, '\n', &line)) {
+        if (str_starts(line, str_from(shared)))
+            p->shared = strtoull(line.p + strlen(shared), NULL, 10) * KIB;
         for (size_t i = 0; i < ARRAY_LEN(counted); i++)
             if (str_starts(line, str_from(counted[i])))
                 p->bytes += strtoull(line.p + strlen(counted[i]), NULL, 10) * KIB;
+    }
 }
 
 static size_t read_all(struct proc_info **ret_list)

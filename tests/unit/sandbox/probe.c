@@ -338,6 +338,20 @@ static int hoard_shared(void)
     return hoard_hold();
 }
 
+/* As much, bit by bit, and kept. */
+static int hoard_shared_slowly(void)
+{
+    for (unsigned bytes = 0; bytes < HOARD; bytes += PART) {
+        char *part = mmap(NULL, PART, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+        if (part == MAP_FAILED)
+            return -1;
+        memset(part, 1, PART);
+        usleep(100000);
+    }
+    return hoard_hold();
+}
+
 /* Small enough, and seen by many: counted once. */
 static int hoard_shared_once(void)
 {
@@ -500,11 +514,17 @@ static int try_hoard(const char *arg)
         const char *name;
         int (*run)(void);
     } kinds[] = {
-        { "shared", hoard_shared },     { "shared_once", hoard_shared_once },
-        { "memfd", hoard_memfd },       { "segments", hoard_segments },
-        { "messages", hoard_messages }, { "semaphores", hoard_semaphores },
-        { "inodes", hoard_inodes },     { "pipes", hoard_pipes },
-        { "sockets", hoard_sockets },   { "headless", hoard_headless },
+        { "shared", hoard_shared },
+        { "shared_once", hoard_shared_once },
+        { "shared_slowly", hoard_shared_slowly },
+        { "memfd", hoard_memfd },
+        { "segments", hoard_segments },
+        { "messages", hoard_messages },
+        { "semaphores", hoard_semaphores },
+        { "inodes", hoard_inodes },
+        { "pipes", hoard_pipes },
+        { "sockets", hoard_sockets },
+        { "headless", hoard_headless },
     };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -3,9 +3,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -147,6 +149,44 @@ TEST(memory_that_nobody_is_charged_for_is_counted_without_a_control_group)
     cgroup_forbid();
     rig_init(&rig, t);
     hoard_everything(&rig);
+    rig_end(&rig);
+}
+
+#define FREED_PARTS 60
+#define FREED_BYTES (16 * MIB)
+
+/* Another program, which gives back more than the sandbox takes. */
+static void *free_slowly(void *arg)
+{
+    char **parts = arg;
+
+    for (size_t i = 0; i < FREED_PARTS; i++) {
+        munmap(parts[i], FREED_BYTES);
+        usleep(50000);
+    }
+    return NULL;
+}
+
+TEST(who_frees_memory_outside_hides_nothing)
+{
+    struct rig rig;
+    char *parts[FREED_PARTS];
+    pthread_t thread;
+
+    cgroup_forbid();
+    rig_init(&rig, t);
+    rig.spec.memory_bytes = 32 * MIB;
+    for (size_t i = 0; i < FREED_PARTS; i++) {
+        parts[i] =
+            mmap(NULL, FREED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        ASSERT(parts[i] != MAP_FAILED);
+        memset(parts[i], 1, FREED_BYTES);
+    }
+    rig_bash(&rig, "true");
+    ASSERT_EQ(pthread_create(&thread, NULL, free_slowly, parts), 0);
+    rig_bash(&rig, arena_printf(&t->arena, "timeout 2.5 %s hoard shared_slowly", rig_probe(&rig)));
+    ASSERT_TEXT(rig_text(&rig, "limit"), "memory");
+    pthread_join(thread, NULL);
     rig_end(&rig);
 }
 

@@ -162,6 +162,18 @@ static bool deep_is_heavy(const char *name)
     return strcmp(name, "node_modules") == 0 || strcmp(name, "objects") == 0;
 }
 
+/* Private to the sandbox, where "/" is a place: nobody outside sees it. What is a place of its own
+ * below them is looked at as such. */
+static bool deep_is_private(void)
+{
+    static const char *const dirs[] = { "/proc", "/sys", "/dev", "/run", "/tmp" };
+
+    for (size_t i = 0; !deep.setup->off && deep.n <= strlen("/proc") && i < ARRAY_LEN(dirs); i++)
+        if (strcmp(deep.path, dirs[i]) == 0)
+            return true;
+    return false;
+}
+
 static void deep_entry(int dir, const struct dirent *entry, int depth)
 {
     size_t before;
@@ -170,7 +182,7 @@ static void deep_entry(int dir, const struct dirent *entry, int depth)
         return;
     if (guarded_has(guarded_names, deep.path, entry->d_type == DT_LNK))
         deep_thing(dir, entry->d_name, false);
-    else if (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN)
+    else if ((entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) && !deep_is_private())
         deep_dir(dir, entry->d_name, depth + 1);
     deep_pop(before);
 }

@@ -34,8 +34,9 @@ static struct {
     bool busy; /* something was started since the last look */
 } watch = { .lock = PTHREAD_MUTEX_INITIALIZER, .started = PTHREAD_COND_INITIALIZER };
 
-/* Whoever is dying still counts, so nothing new is started until they are gone. */
-static void over(const char *limit, const char *message)
+/* Whoever is dying still counts, so nothing new is started until they are gone, nor before what
+ * they leave behind is cleared: it would be taken from under the next command. */
+static void over(const char *limit, const char *message, void (*clear)(void))
 {
     struct timespec pause = { 0, 2000000 };
 
@@ -49,6 +50,8 @@ static void over(const char *limit, const char *message)
         if (watch.setup->off)
             break;
     }
+    if (clear)
+        clear();
     inside_gate(false);
 }
 
@@ -59,7 +62,7 @@ static void too_many(void)
     snprintf(message, sizeof(message),
              "more than %llu processes at once (sandbox.limits.processes): everything was ended",
              (unsigned long long)watch.setup->processes);
-    over("processes", message);
+    over("processes", message, NULL);
 }
 
 static void check_processes(const struct proc_info *list, size_t n)
@@ -76,10 +79,8 @@ static void check_memory(const struct proc_info *list, size_t n)
 {
     char message[INSIDE_MESSAGE_MAX];
 
-    if (!inside_memory_over(list, n, message))
-        return;
-    over("memory", message);
-    inside_memory_clear();
+    if (inside_memory_over(list, n, message))
+        over("memory", message, inside_memory_clear);
 }
 
 static void check_disk(const struct proc_info *list, size_t n)
@@ -88,7 +89,7 @@ static void check_disk(const struct proc_info *list, size_t n)
     const char *limit = inside_disk_over(list, n, message);
 
     if (limit)
-        over(limit, message);
+        over(limit, message, NULL);
 }
 
 int inside_watch_look(void)

@@ -153,3 +153,21 @@ TEST(what_was_set_aside_is_told_however_much_was_refused)
     ASSERT(rig_noticed(&rig, "d/.envrc was made or changed"));
     rig_end(&rig);
 }
+
+/* Of somebody else: nobody inside can have made it, and nobody inside can look through it. */
+TEST(a_strangers_directory_that_can_not_be_listed_is_told)
+{
+    struct rig rig;
+
+    if (geteuid() != 0)
+        SKIP("only root can give something away");
+    rig_init(&rig, t);
+    rig_bash(&rig, "true");
+    rig_outside(&rig, "mkdir c && echo x > c/.envrc && chown -R 12345 c && chmod 711 c");
+    rig_bash(&rig, "true");
+    ASSERT(rig_noticed(&rig, "c can't be listed"));
+    /* What is asked for by its name is found, and can't be moved by us. */
+    ASSERT(rig_noticed(&rig, "c/.envrc was made or changed"));
+    ASSERT(rig_noticed(&rig, "look at it before you work there"));
+    rig_end(&rig);
+}

@@ -9,10 +9,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <json-c/json.h>
+
 #include "base/json.h"
 #include "base/json_put.h"
 #include "base/limits.h"
 #include "base/redact.h"
+#include "base/unseen.h"
 #include "base/utf8.h"
 #include "base/visible.h"
 #include "tool/tool_int.h"
@@ -148,6 +151,42 @@ static struct str with_facts(struct tool_job *job, struct str details)
     return out.full ? STR_NONE : arena_str(&job->arena, buf_str(&out));
 }
 
+/* ---- what is not seen ---- */
+
+/* What an argument holds that a reader of it misses or is misled by, once for each kind. */
+static void warn_unseen(struct tool_job *job, const char *name, struct str text, unsigned *kinds)
+{
+    struct unseen_run run;
+
+    for (size_t at = 0; unseen_next(text, &at, &run);) {
+        if (!unseen_misleads(run.kind) || *kinds & 1u << run.kind)
+            continue;
+        *kinds |= 1u << run.kind;
+        tool_job_warn(job, "hidden in it",
+                      str_from(arena_printf(&job->arena, "%s, in %s (U+%04X)",
+                                            unseen_about(run.kind), name, (unsigned)run.first)));
+    }
+}
+
+static void warn_unseen_value(struct tool_job *job, const char *name, struct json_object *value,
+                              unsigned *kinds)
+{
+    struct json_object_iter it;
+
+    if (json_object_is_type(value, json_type_string)) {
+        warn_unseen(job, name, json_str(value), kinds);
+    } else if (json_object_is_type(value, json_type_array)) {
+        for (size_t i = 0; i < json_length(value); i++)
+            warn_unseen_value(job, name, json_object_array_get_idx(value, i), kinds);
+    } else if (json_object_is_type(value, json_type_object)) {
+        json_object_object_foreachC(value, it)
+        {
+            warn_unseen(job, "a name", str_from(it.key), kinds);
+            warn_unseen_value(job, it.key, it.val, kinds);
+        }
+    }
+}
+
 /* ---- all of it ---- */
 
 int preview_check(const struct tool_preview *preview, struct err *err)
@@ -162,6 +201,11 @@ int preview_check(const struct tool_preview *preview, struct err *err)
 
 void preview_make(struct tool_job *job, const struct tool_preview *preview)
 {
+    unsigned kinds = 0;
+
+    /* A change of memory has flags of its own, which name the places. */
+    if (job->binding->entry->contract->inbox_kind != INBOX_MEMORY)
+        warn_unseen_value(job, "the arguments", job->arguments, &kinds);
     job->preview = *preview;
     job->preview.title = made_safe(job, utf8_truncate(preview->title, TITLE_MAX), visible_line);
     job->preview.kind = arena_str(&job->arena, preview->kind);

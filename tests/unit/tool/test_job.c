@@ -796,6 +796,47 @@ TEST(an_added_tool_that_can_not_start_says_why)
     ASSERT_EQ(bed->result.err.code, ERR_CONFLICT);
 }
 
+/* Whatever the tool: what a person is shown says that there is more than meets the eye. */
+TEST(what_is_not_seen_in_arguments_is_named_as_danger)
+{
+    static const struct tool_impl impl = { .name = "say",
+                                           .start = added_start,
+                                           .preview = added_preview },
+                                  bare = { .name = "bare", .start = added_start };
+    static const struct {
+        const char *arguments, *named; /* NULL: nothing is */
+    } cases[] = {
+        { "{\"text\":\"pay \xE2\x80\xAE"
+          "evil\"}",
+          "(U+202E)" },
+        { "{\"to\":[\"ann\",{\"b\":\"x\xE2\x80\x8By\"}]}", "(U+200B)" },
+        { "{\"x\xE2\x81\xA6\":1}", "(U+2066)" },
+        { "{\"text\":\"\xF3\xA0\x81\xA1\"}", "(U+E0061)" },
+        { "{\"text\":\"a\\u0007b\"}", "(U+0007)" },
+        { "{\"text\":\"line\\nand\\ttab, caf\xC3\xA9\xC2\xA0!\"}", NULL },
+        { "{\"text\":\"\xE2\x9D\xA4\xEF\xB8\x8F "
+          "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x92\xBB\"}",
+          NULL },
+    };
+    AUTO(bed) bed = bed_new(t);
+    struct added added = { .version = "1" };
+
+    ASSERT_OK(tool_bed_add(bed->tools, bed_contract(t, "say", "{}"), &impl, &added, &t->err));
+    ASSERT_OK(tool_bed_add(bed->tools, bed_contract(t, "bare", "{}"), &bare, &added, &t->err));
+    for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+        const char *named = cases[i / 2].named;
+
+        ASSERT_OK(bed_preview(bed, i % 2 ? "say" : "bare", cases[i / 2].arguments));
+        loop_fake_advance(bed->loop, 0);
+        if (!named) {
+            ASSERT(!bed->preview.details.n);
+            continue;
+        }
+        ASSERT_CONTAINS(bed->preview.details.p, named);
+        ASSERT_CONTAINS(bed->preview.details.p, "\"warn\":true");
+    }
+}
+
 TEST(the_version_that_an_added_tool_names_binds_the_approval)
 {
     static const struct tool_impl impl = { .name = "bound",

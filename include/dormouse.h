@@ -160,10 +160,13 @@ DM_API int dm_set_mode(struct dm_house *house, const char *run_id, int mode,
                        struct dm_error *error);
 
 enum dm_decision { DM_DECISION_NONE = 0, DM_APPROVE, DM_REJECT, DM_EDIT, DM_ANSWER };
+/* Added to DM_APPROVE or DM_EDIT (DM_APPROVE | DM_ANYWAY): although the item is dangerous. */
+#define DM_ANYWAY 0x100
 enum dm_scope { DM_ONCE = 0, DM_FOR_RUN, DM_ALWAYS };
 /* A person's word on what waits (itemId or gateId of an event). text: the reason of a rejection,
  * the new arguments of an edit (JSON), the answer to a question; else NULL. 1 applied now, 0 it had
- * been. Never let an agent's output decide. */
+ * been. A yes to an item that has "danger" needs DM_ANYWAY, else confirmation_required: show the
+ * sentences and ask again. Never let an agent's output decide. */
 DM_API int dm_decide(struct dm_house *house, const char *item_id, int decision, int scope,
                      const char *text, struct dm_error *error);
 

@@ -1,11 +1,14 @@
 /* Grants: what a person allowed beyond one call.
  *
- * A grant covers a call when agent, tool and pattern are the same, byte for byte. Grants of one run
- * pile up over the years; the run is part of the index, so they cost other runs nothing.
+ * A grant covers a call when agent, tool and pattern are the same, byte for byte, and no stranger's
+ * text was read before it that the person was not warned of: the same call in a thread that mail
+ * has come into since is another question. Grants of one run pile up over the years; the run is
+ * part of the index, so they cost other runs nothing.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "agent/inbox.h"
+#include "change/taint.h"
 #include "db/db.h"
 
 int grant_add(struct domain *domain, const struct approval_grant *grant, struct err *err)
@@ -30,20 +33,23 @@ int grant_add(struct domain *domain, const struct approval_grant *grant, struct 
 }
 
 int grant_find(struct domain *domain, int64_t agent_n, int64_t run_n, struct str tool_name,
-               struct str pattern, struct arena *arena, struct approval_grant *ret_grant,
-               struct err *err)
+               struct str pattern, struct str taint, struct arena *arena,
+               struct approval_grant *ret_grant, struct err *err)
 {
     AUTO(stmt) q = NULL;
     int r;
 
-    if (db_prepare(
-            domain_db(domain),
-            SQL("SELECT id, inbox_id FROM approval_grants WHERE agent_n = ? AND tool_name = ?"
-                " AND run_n IS NULL AND pattern = ? AND revoked_at IS NULL"
-                " UNION ALL "
-                "SELECT id, inbox_id FROM approval_grants WHERE agent_n = ? AND tool_name = ?"
-                " AND run_n = ? AND pattern = ? AND revoked_at IS NULL LIMIT 1"),
-            &q, err) < 0)
+    if (db_prepare(domain_db(domain),
+                   SQL("SELECT g.id, g.inbox_id, i.taint FROM approval_grants g"
+                       " LEFT JOIN inbox i ON i.id = g.inbox_id"
+                       " WHERE g.agent_n = ? AND g.tool_name = ? AND g.run_n IS NULL"
+                       " AND g.pattern = ? AND g.revoked_at IS NULL"
+                       " UNION ALL "
+                       "SELECT g.id, g.inbox_id, i.taint FROM approval_grants g"
+                       " LEFT JOIN inbox i ON i.id = g.inbox_id"
+                       " WHERE g.agent_n = ? AND g.tool_name = ? AND g.run_n = ?"
+                       " AND g.pattern = ? AND g.revoked_at IS NULL"),
+                   &q, err) < 0)
         return -1;
     stmt_bind_i64(q, agent_n);
     stmt_bind_str(q, tool_name);
@@ -52,11 +58,14 @@ int grant_find(struct domain *domain, int64_t agent_n, int64_t run_n, struct str
     stmt_bind_str(q, tool_name);
     stmt_bind_i64(q, run_n);
     stmt_bind_str(q, pattern);
-    r = stmt_step(q, err);
-    if (r == 1)
+    while ((r = stmt_step(q, err)) == 1) {
+        if (!taint_covers(stmt_str(q, "taint"), taint))
+            continue;
         *ret_grant =
             (struct approval_grant){ .id = arena_str(arena, stmt_str(q, "id")),
                                      .inbox_id = arena_str(arena, stmt_str(q, "inbox_id")) };
+        return 1;
+    }
     return r;
 }
 

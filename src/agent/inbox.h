@@ -101,11 +101,14 @@ int inbox_count_pending(struct domain *domain, int64_t *ret_count, struct err *e
  * "danger" (sentences: why approving it takes a second step), "choices" (what each yes covers), and
  * the rest of "details" when asked for, each where there are any. */
 void inbox_put_view(struct json_writer *w, const struct inbox_item *item, bool with_details);
+/* Appends the sentences of "danger", a space between them; nothing when there are none. */
+void inbox_danger(const struct inbox_item *item, struct buf *out);
 
 struct inbox_decision {
     enum inbox_state state; /* approved, edited, answered, rejected, expired, withdrawn */
     enum inbox_scope scope;
-    struct str by;     /* "owner"; "system" for expired and withdrawn; never an agent */
+    bool anyway;   /* although the item is dangerous: without it a yes to such a one is refused */
+    struct str by; /* "owner"; "system" for expired and withdrawn; never an agent */
     struct str reason; /* may be empty */
     struct str answer; /* JSON: edited arguments or the answer */
 };
@@ -140,10 +143,11 @@ struct approval_grant {
 };
 /* Inside a unit, as using and revoking. Adding the same id again changes nothing. */
 int grant_add(struct domain *domain, const struct approval_grant *grant, struct err *err);
-/* 1, its id and its inbox_id when one covers this call, else 0. */
+/* 1, its id and its inbox_id when one covers this call, else 0. taint: what was read before the
+ * call: a grant covers what was asked with the same strangers' text, or more of it, in view. */
 int grant_find(struct domain *domain, int64_t agent_n, int64_t run_n, struct str tool_name,
-               struct str pattern, struct arena *arena, struct approval_grant *ret_grant,
-               struct err *err);
+               struct str pattern, struct str taint, struct arena *arena,
+               struct approval_grant *ret_grant, struct err *err);
 int grant_used(struct domain *domain, struct str id, int64_t now_ms, struct err *err);
 /* Those in force, oldest first. The grant is valid during the call. */
 int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approval_grant *grant),

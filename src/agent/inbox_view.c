@@ -12,6 +12,8 @@
 #include "base/limits.h"
 #include "change/taint.h"
 
+#define VIEW_DANGERS (256u << 10)
+
 /* Whose text may have steered the agent. */
 static void view_taint(struct json_writer *w, struct str taint)
 {
@@ -73,10 +75,23 @@ static void view_choices(struct json_writer *w, const struct inbox_item *item)
     json_write_array_end(w);
 }
 
+/* An array of sentences; false when there are none. */
+static bool view_dangers(const struct inbox_item *item, struct json_object *details,
+                         struct json_object *facts, struct buf *out)
+{
+    struct json_writer list = JSON_WRITER(out);
+
+    json_write_array_begin(&list);
+    view_taint(&list, item->taint);
+    view_flags(&list, json_find(details, "suspicious_flags"));
+    view_warnings(&list, facts);
+    json_write_array_end(&list);
+    return json_write_end(&list) == 0 && out->n > 2;
+}
+
 void inbox_put_view(struct json_writer *w, const struct inbox_item *item, bool with_details)
 {
-    AUTO_BUF dangers = BUF_INIT(256u << 10);
-    struct json_writer list = JSON_WRITER(&dangers);
+    AUTO_BUF dangers = BUF_INIT(VIEW_DANGERS);
     AUTO_JSON details = NULL;
     struct json_object *facts;
 
@@ -89,13 +104,24 @@ void inbox_put_view(struct json_writer *w, const struct inbox_item *item, bool w
     }
     if (with_details && details && json_object_object_length(details) > 0)
         json_put_value(w, "details", details);
-    json_write_array_begin(&list);
-    view_taint(&list, item->taint);
-    view_flags(&list, json_find(details, "suspicious_flags"));
-    view_warnings(&list, facts);
-    json_write_array_end(&list);
-    if (json_write_end(&list) == 0 && dangers.n > 2)
+    if (view_dangers(item, details, facts, &dangers))
         json_put_raw(w, "danger", buf_str(&dangers));
     view_choices(w, item);
     json_object_put(facts);
+}
+
+void inbox_danger(const struct inbox_item *item, struct buf *out)
+{
+    AUTO_BUF dangers = BUF_INIT(VIEW_DANGERS);
+    AUTO_JSON details = NULL;
+    AUTO_JSON list = NULL;
+
+    if (item->details.n)
+        json_parse(item->details, &details, NULL);
+    if (!view_dangers(item, details, json_find(details, "facts"), &dangers) ||
+        json_parse(buf_str(&dangers), &list, NULL) < 0)
+        return;
+    for (size_t i = 0; i < json_length(list); i++)
+        buf_printf(out, "%s%.*s", i ? " " : "",
+                   STR_ARG(json_str(json_object_array_get_idx(list, i))));
 }

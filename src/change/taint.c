@@ -195,6 +195,17 @@ bool taint_warns(struct str taint)
     return false;
 }
 
+bool taint_covers(struct str shown, struct str now)
+{
+    struct str one;
+
+    while (next_source(&now, &one)) {
+        if (source_row(one)->warns && !has_source(shown, one))
+            return false;
+    }
+    return true;
+}
+
 bool taint_blocks(struct str taint)
 {
     struct str one;

@@ -54,6 +54,9 @@ struct str taint_join(struct str a, struct str b, struct arena *arena);
 
 /* Is there a stranger's text? */
 bool taint_warns(struct str taint);
+/* Is every stranger's source of `now` in `shown`? Somebody who was warned of that is warned of
+ * this. */
+bool taint_covers(struct str shown, struct str now);
 /* Does it keep a change of memory from being approved without a person? */
 bool taint_blocks(struct str taint);
 /* "mail from ann@example.org (12 Nov)" for each stranger's source, as a list. */

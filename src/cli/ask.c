@@ -29,17 +29,23 @@ static const struct word {
     { ASK_HELP, "help", "?", NULL },
 };
 
-/* Which words an item of a kind takes. Questions are answered in the person's own words. */
+/* Which words an item takes: by its kind, and by the scopes that it offers. Questions are answered
+ * in the person's own words. */
 static unsigned ask_offers(struct json_object *item)
 {
     static const struct {
         const char *kind;
         unsigned words;
     } kinds[] = {
-        { "tool", BIT(ASK_EDIT) | BIT(ASK_RUN) | BIT(ASK_ALWAYS) },
+        { "tool", BIT(ASK_EDIT) },
         { "memory", BIT(ASK_EDIT) },
     };
+    static const struct {
+        const char *scope;
+        unsigned words;
+    } scopes[] = { { "run", BIT(ASK_RUN) }, { "always", BIT(ASK_ALWAYS) } };
     unsigned offered = BIT(ASK_YES) | BIT(ASK_NO) | BIT(ASK_SHOW) | BIT(ASK_HELP);
+    struct json_object *choices = json_find(item, "choices");
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_is(show_member(item, "kind"), kinds[i].kind))
@@ -47,6 +53,11 @@ static unsigned ask_offers(struct json_object *item)
     /* There is nothing to refuse: it was done. */
     if (str_is(show_member(item, "kind"), "escalated"))
         offered &= ~BIT(ASK_NO);
+    for (size_t i = 0; i < json_length(choices); i++)
+        for (size_t k = 0; k < ARRAY_LEN(scopes); k++)
+            if (str_is(show_member(json_object_array_get_idx(choices, i), "scope"),
+                       scopes[k].scope))
+                offered |= scopes[k].words;
     return str_is(show_member(item, "kind"), "question") ? 0 : offered;
 }
 
@@ -182,18 +193,21 @@ static void ask_keep(struct ask *ask, struct str text)
     ask->reason = text.n ? alloc_copy(text.p, text.n) : NULL;
 }
 
+/* A yes, whether to this or to what the editor makes of it. */
 static enum ask_result ask_approve(struct ask *ask, enum ask_word word, struct decide *ret_decide)
 {
-    if (json_length(json_find(ask->item, "danger")) && !ask->sure && !ask->anyway) {
-        ask->sure = true;
-        ask->pending = word;
+    bool anyway = ask->sure || ask->anyway;
+
+    ask->sure = json_length(json_find(ask->item, "danger")) && !anyway;
+    ask->pending = word;
+    if (ask->sure)
         return ASK_AGAIN;
-    }
-    *ret_decide = (struct decide){ .decision = "approve",
+    *ret_decide = (struct decide){ .decision = word == ASK_EDIT ? "edit" : "approve",
+                                   .anyway = anyway,
                                    .scope = word == ASK_RUN      ? "run"
                                             : word == ASK_ALWAYS ? "always"
                                                                  : NULL };
-    return ASK_DECIDED;
+    return word == ASK_EDIT ? ASK_EDITING : ASK_DECIDED;
 }
 
 static enum ask_result ask_act(struct ask *ask, enum ask_word word, struct decide *ret_decide)
@@ -202,12 +216,11 @@ static enum ask_result ask_act(struct ask *ask, enum ask_word word, struct decid
     case ASK_YES:
     case ASK_RUN:
     case ASK_ALWAYS:
+    case ASK_EDIT:
         return ask_approve(ask, word, ret_decide);
     case ASK_NO:
         *ret_decide = (struct decide){ .decision = "reject", .reason = ask->reason };
         return ASK_DECIDED;
-    case ASK_EDIT:
-        return ASK_EDITING;
     case ASK_SHOW:
         pane_rewind(ask->pane);
         pane_show(ask->pane, ask_page(ask));

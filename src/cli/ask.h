@@ -65,7 +65,7 @@ bool ask_is_paging(const struct ask *ask);
 enum ask_result {
     ASK_AGAIN = 0, /* nothing is decided: prompt again */
     ASK_DECIDED,   /* *ret_decide is the answer */
-    ASK_EDITING,   /* the caller opens what is to be edited */
+    ASK_EDITING,   /* the caller opens what is to be edited, and adds it to *ret_decide */
 };
 enum ask_result ask_take(struct ask *ask, struct str line, struct decide *ret_decide);
 

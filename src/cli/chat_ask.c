@@ -60,7 +60,7 @@ static int read_edited(struct chat *chat, struct json_object *item, struct decid
     return 1;
 }
 
-static int edit(struct chat *chat, struct json_object *item, struct err *err)
+static int edit(struct chat *chat, struct json_object *item, struct decide *decide, struct err *err)
 {
     struct decide_edited edited = DECIDE_EDITED_INIT;
     int r = read_edited(chat, item, &edited, err);
@@ -73,11 +73,9 @@ static int edit(struct chat *chat, struct json_object *item, struct err *err)
         printf("Nothing was changed.\n");
         r = 2;
     } else {
-        r = send(chat, item,
-                 &(struct decide){ .decision = "edit",
-                                   .input = edited.input,
-                                   .content = edited.is_text ? &edited.content : NULL },
-                 err);
+        decide->input = edited.input;
+        decide->content = edited.is_text ? &edited.content : NULL;
+        r = send(chat, item, decide, err);
     }
     decide_edited_release(&edited);
     return r;
@@ -141,7 +139,7 @@ static int converse_about(struct chat *chat, struct ask *ask, struct err *err)
             r = send(chat, ask->item, &decide, err);
             break;
         case ASK_EDITING:
-            r = edit(chat, ask->item, err);
+            r = edit(chat, ask->item, &decide, err);
             break;
         case ASK_AGAIN:
             break;

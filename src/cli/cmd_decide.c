@@ -107,34 +107,15 @@ static int approve_shown(const struct cli_args *args, struct talk *talk, struct 
     } while (ask_take(&ask, buf_str(&line), &said) != ASK_DECIDED);
     if (strcmp(said.decision, "approve") != 0)
         *decide = said;
+    decide->anyway = said.anyway;
     r = send_it(args, talk, decide);
     ask_release(&ask);
     return r;
 }
 
-/* Whoever wrote a script has seen it before; what is dangerous is said there, too. */
-static int approve_unseen(const struct cli_args *args, struct talk *talk, struct decide *decide,
-                          struct err *err)
-{
-    AUTO_JSON item = NULL;
-    struct json_object *danger;
-
-    if (cli_has(args, "anyway"))
-        return send_it(args, talk, decide);
-    if (decide_get_item(talk, str_from(cli_operand(args, 0)), &item, err) < 0)
-        return cli_fail(args, err);
-    danger = json_find(item, "danger");
-    if (!json_length(danger) || !str_is(json_str(json_find(item, "state")), "pending"))
-        return send_it(args, talk, decide);
-    err_set(err, ERR_UNSAFE_TARGET,
-            "%.*s Look at it (`dormouse inbox %.8s`), then approve it with --anyway",
-            STR_ARG(json_str(json_object_array_get_idx(danger, 0))), cli_operand(args, 0));
-    return cli_fail(args, err);
-}
-
 static int run_approve(const struct cli_args *args)
 {
-    struct decide decide = { .decision = "approve" };
+    struct decide decide = { .decision = "approve", .anyway = cli_has(args, "anyway") };
     AUTO(talk) talk = NULL;
     struct err err = ERR_INIT;
 
@@ -151,11 +132,11 @@ static int run_approve(const struct cli_args *args)
         return cli_fail(args, &err);
     if (!cli_json(args) && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
         return approve_shown(args, talk, &decide, &err);
-    return approve_unseen(args, talk, &decide, &err);
+    return send_it(args, talk, &decide);
 }
 
 static const struct cli_option approve_options[] = {
-    { .name = "run", .help = "every call of this tool in this run" },
+    { .name = "run", .help = "exactly this, in this run" },
     { .name = "always", .help = "exactly this, for this agent, from now on" },
     { .name = "anyway", .help = "although something about it is dangerous" },
     { .name = NULL },
@@ -280,6 +261,7 @@ static int run_edit(const struct cli_args *args)
     else
         r = send_it(args, talk,
                     &(struct decide){ .decision = "edit",
+                                      .anyway = cli_has(args, "anyway"),
                                       .input = edited.input,
                                       .content = edited.is_text ? &edited.content : NULL });
     decide_edited_release(&edited);
@@ -289,6 +271,7 @@ static int run_edit(const struct cli_args *args)
 static const struct cli_option edit_options[] = {
     { .name = "input", .value = "FILE", .help = "the arguments: a file, - or JSON itself" },
     { .name = "content", .value = "FILE", .help = "the text of a memory file: a file or -" },
+    { .name = "anyway", .help = "although something about it is dangerous" },
     { .name = NULL },
 };
 
@@ -298,7 +281,8 @@ const struct cli_command cli_cmd_edit = {
     .summary = "Changes the arguments of what an agent wants to do, and approves that",
     .details = "Opens $VISUAL or $EDITOR on the arguments as JSON, or on the text that an agent "
                "wants to remember; an editor that ends without success, or a file that was not "
-               "changed, decides nothing.",
+               "changed, decides nothing. Where something about the item is dangerous, --anyway is "
+               "needed, as with `dormouse approve`.",
     .options = edit_options,
     .operands_min = 1,
     .operands_max = 1,

@@ -242,7 +242,8 @@ static int take_decision(struct stdio *s, struct json_object *line, struct err *
         copy_text(line, "decision", &decide.decision, err) < 0 ||
         copy_text(line, "scope", &decide.scope, err) < 0 ||
         copy_text(line, "reason", &decide.reason, err) < 0 ||
-        copy_text(line, "answer", &decide.answer, err) < 0)
+        copy_text(line, "answer", &decide.answer, err) < 0 ||
+        json_get_bool(line, "anyway", &decide.anyway, err) < 0)
         return -1;
     if (!id || !decide.decision)
         return err_set(err, ERR_BAD_REQUEST, "approval_response needs gateId and decision");
@@ -260,7 +261,8 @@ static int take_memory_decision(struct stdio *s, struct json_object *line, struc
     if (copy_text(line, "request_id", &id, err) < 0 ||
         copy_text(line, "decision", &decide.decision, err) < 0 ||
         copy_text(line, "reason", &decide.reason, err) < 0 ||
-        json_get_str(line, "edited_content", &edited, err) < 0)
+        json_get_str(line, "edited_content", &edited, err) < 0 ||
+        json_get_bool(line, "anyway", &decide.anyway, err) < 0)
         return -1;
     if (!id || !decide.decision)
         return err_set(err, ERR_BAD_REQUEST, "memory_edit_decision needs request_id and decision");
@@ -510,7 +512,8 @@ const struct cli_command cli_cmd_stdio = {
         "  {\"type\":\"cancel\"}\n\n"
         "A prompt also takes model, thread, cwd, session and maxIterations; a decision is approve "
         "(scope once, run or always), reject (reason), edit (input; edited_content for memory) or "
-        "answer (answer). Events come "
+        "answer (answer). Approving or editing what has danger takes \"anyway\": true besides. "
+        "Events come "
         "out one a line, as `dormouse run --json` prints them. Prompts are run one after the other "
         "in one conversation. A line that can't be used gives an error event with its number, and "
         "the session goes on.\n\n"

@@ -63,6 +63,8 @@ int decide_send(struct talk *talk, const char *id, const struct decide *decide,
     json_put_given(&w, "scope", decide->scope);
     json_put_given(&w, "reason", decide->reason);
     json_put_given(&w, "answer", decide->answer);
+    if (decide->anyway)
+        json_put_bool(&w, "anyway", true);
     if (decide->input) {
         json_put_value(&w, "input", decide->input);
     }

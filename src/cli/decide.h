@@ -15,6 +15,7 @@ struct decide {
     const char *reason;        /* why not */
     const char *answer;        /* to a question */
     struct json_object *input; /* the arguments to use instead; borrowed */
+    bool anyway;               /* although it is dangerous */
     const struct buf *content; /* the text of a memory file to use instead */
 };
 

@@ -136,7 +136,7 @@ static void send_decision(struct follow *f, const struct decide *decide)
         drop_first(f);
 }
 
-static void edit(struct follow *f)
+static void edit(struct follow *f, struct decide *decide)
 {
     struct decide_edited edited = DECIDE_EDITED_INIT;
     struct err err = ERR_INIT;
@@ -146,10 +146,11 @@ static void edit(struct follow *f)
         cli_fail(f->args, &err);
     else if (r == 0)
         puts("Nothing was changed.");
-    else
-        send_decision(f, &(struct decide){ .decision = "edit",
-                                           .input = edited.input,
-                                           .content = edited.is_text ? &edited.content : NULL });
+    else {
+        decide->input = edited.input;
+        decide->content = edited.is_text ? &edited.content : NULL;
+        send_decision(f, decide);
+    }
     decide_edited_release(&edited);
 }
 
@@ -166,7 +167,7 @@ static void take_line(struct follow *f, struct str line)
         send_decision(f, &decide);
         break;
     case ASK_EDITING:
-        edit(f);
+        edit(f, &decide);
         break;
     case ASK_AGAIN:
         break;

@@ -289,6 +289,11 @@ static void show_iteration(struct show *show, struct json_object *event)
     show_line(show, TERM_DIM, "", str_from(text));
 }
 
+static void show_notice(struct show *show, struct json_object *event)
+{
+    show_line(show, TERM_YELLOW, "! ", show_member(event, "content"));
+}
+
 static void show_done(struct show *show, struct json_object *event)
 {
     struct str reason = show_member(event, "stopReason");
@@ -359,6 +364,7 @@ void show_event(struct show *show, struct json_object *event)
         { "approval_gate", show_gate },
         { "waiting", show_waiting },
         { "iteration", show_iteration },
+        { "notice", show_notice },
         { "error", show_error },
         { "done", show_done },
         { "memory_edit_request", show_request },

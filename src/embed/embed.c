@@ -286,13 +286,17 @@ static int read_decision(int decision, int scope, const char *text, struct buf *
                                                [DM_REJECT] = INBOX_REJECTED,
                                                [DM_EDIT] = INBOX_EDITED,
                                                [DM_ANSWER] = INBOX_ANSWERED };
+    bool anyway = decision > 0 && decision & DM_ANYWAY;
 
+    if (anyway)
+        decision &= ~DM_ANYWAY;
     if (decision < DM_APPROVE || decision > DM_ANSWER || scope < DM_ONCE || scope > DM_ALWAYS)
         return err_set(err, ERR_BAD_REQUEST, "no such decision or scope: %d, %d", decision, scope);
     if (!text && (decision == DM_EDIT || decision == DM_ANSWER))
         return err_set(err, ERR_BAD_REQUEST, "an edit or an answer needs its text");
     *ret_decision = (struct inbox_decision){ .state = states[decision],
                                              .scope = (enum inbox_scope)scope,
+                                             .anyway = anyway,
                                              .by = STR("owner") };
     if (decision == DM_REJECT)
         ret_decision->reason = str_from(text);

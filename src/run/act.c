@@ -382,7 +382,19 @@ static void failed_again(struct run_call *call)
     run_unhold(call->run);
 }
 
-/* Nothing was done: the target is not what was shown. It is shown anew before it is asked again. */
+/* What nobody was asked about needs a yes now, as run_call_check_grant() found. */
+static int judged_anew(struct run_call *call, struct err *err)
+{
+    struct run_said said = { 0 };
+
+    if (bp_record(call->run->engine, call->key) & RUN_RISKY)
+        return 0;
+    return run_offer(call->run, RUN_EV_JUDGED, call->key, run_call_bits(&call->verdict), &said,
+                     err);
+}
+
+/* Nothing was done: the target is not what was shown, or a grant no longer covers the call. It is
+ * shown anew before it is asked again. */
 static void previewed_again(struct run_call *call)
 {
     struct run *run = call->run;
@@ -407,6 +419,7 @@ static void previewed_again(struct run_call *call)
         call->acting = false;
         kept = operation_settle(run->runner->config.agent_domain, call->operation_n, STR("stale"),
                                 run->unit.now, &err) == 0 &&
+               judged_anew(call, &err) == 0 &&
                run_offer(run, RUN_EV_ACTED, call->key, RUN_STALE, &said, &err) == 0;
         run_unit_settle(run, kept, "a call that is asked again was not taken", &err);
     }
@@ -439,6 +452,7 @@ static void start_tool(struct run_call *call, struct str digest)
     struct tool_result failed = { .err = ERR_INIT };
     struct tool_call tool;
     struct hand *hand;
+    int covered;
 
     if (run_stop_code(run)) {
         err_set(&failed.err, ERR_CANCELLED, "stopped before it began");
@@ -446,8 +460,9 @@ static void start_tool(struct run_call *call, struct str digest)
         return;
     }
     run_call_tool(call, &tool);
-    if (run_call_check_grant(call, &failed.err) == 0 &&
-        run_hand_take(call, &hand, &failed.err) == 0 &&
+    covered = run_call_check_grant(call, &failed.err);
+    failed.stale = covered == 0;
+    if (covered > 0 && run_hand_take(call, &hand, &failed.err) == 0 &&
         tool_start(run->runner->config.tools, &tool, str_from(call->operation_id), digest, hand,
                    acted, call, &call->job, &failed.err) == 0)
         return;

@@ -85,11 +85,12 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
         return err_set(err, ERR_TOO_LARGE, "the answer has %zu bytes; at most %u are allowed",
                        decision->answer.n, ANSWER_BYTES);
     if (decision->scope != INBOX_ONCE && (state != INBOX_APPROVED || !item->pattern.n))
-        return err_set(err, ERR_BAD_REQUEST, "%s is decided each time: its scope is once",
-                       item->kind == INBOX_MEMORY           ? "a change of memory"
-                       : item->kind == INBOX_AGENT_PROPOSAL ? "a new agent"
-                       : state == INBOX_EDITED              ? "an edited call"
-                                                            : "this item");
+        return err_set(err, ERR_BAD_REQUEST, "%.*s is decided each time: its scope is once",
+                       STR_ARG(item->kind == INBOX_MEMORY           ? STR("a change of memory")
+                               : item->kind == INBOX_AGENT_PROPOSAL ? STR("a new agent")
+                               : state == INBOX_EDITED              ? STR("an edited call")
+                               : item->tool_name.n                  ? item->tool_name
+                                                                    : STR("this item")));
     switch (item->kind) {
     case INBOX_MEMORY:
     case INBOX_AGENT_PROPOSAL:
@@ -115,6 +116,24 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
     default:
         return 0;
     }
+}
+
+/* The second step, whichever door the yes comes through: what is dangerous was read, and is meant.
+ */
+static int check_danger(const struct inbox_item *item, const struct inbox_decision *decision,
+                        struct err *err)
+{
+    AUTO_BUF danger = BUF_INIT(ERR_TEXT_MAX / 2);
+    bool yes = decision->state == INBOX_APPROVED || decision->state == INBOX_EDITED;
+
+    if (!yes || decision->anyway || item->state != INBOX_PENDING)
+        return 0;
+    inbox_danger(item, &danger);
+    if (!danger.n && !danger.full)
+        return 0;
+    return err_set(err, ERR_CONFIRMATION_REQUIRED,
+                   "%s%s A yes to this needs the word anyway as well.", buf_text(&danger),
+                   danger.full ? "..." : "");
 }
 
 /* ---- what it means for the call ---- */
@@ -423,7 +442,8 @@ int run_decide(struct runner *runner, struct str item_id, const struct inbox_dec
     struct inbox_item item;
     int r;
 
-    if (inbox_get(domain, item_id, &arena, &item, err) < 0 || check_verb(&item, decision, err) < 0)
+    if (inbox_get(domain, item_id, &arena, &item, err) < 0 ||
+        check_verb(&item, decision, err) < 0 || check_danger(&item, decision, err) < 0)
         return -1;
     r = decide_now(runner, &item, decision, &arena, err);
     /* The same moment on another host: what was decided there may be just this, or the run waits

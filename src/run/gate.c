@@ -18,7 +18,7 @@ static int look_for_grant(struct run_call *call, struct err *err)
     struct run *run = call->run;
     struct approval_grant grant;
     int r = grant_find(run->runner->config.agent_domain, run->agent.n, run->row.n, call->name,
-                       call->verdict.pattern, &call->arena, &grant, err);
+                       call->verdict.pattern, call->taint, &call->arena, &grant, err);
 
     if (r > 0) {
         call->verdict.attributes &= ~(uint32_t)TOOL_RISKY;
@@ -72,13 +72,11 @@ int run_call_check_grant(struct run_call *call, struct err *err)
 {
     uint32_t asked = bp_record(call->run->engine, call->key) & RUN_RISKY;
 
-    if (asked || !call->verdict.contract || run_call_judge(call, err) < 0)
-        return err->code ? -1 : 0;
-    if (!(call->verdict.attributes & TOOL_RISKY))
-        return 0;
-    return err_set(err, ERR_VERSION_CONFLICT,
-                   "what allowed this call no longer covers it (the directory, the sandbox or the "
-                   "permission is another by now); call it again, and a person is asked");
+    if (asked || !call->verdict.contract)
+        return 1;
+    if (run_call_judge(call, err) < 0)
+        return -1;
+    return !(call->verdict.attributes & TOOL_RISKY);
 }
 
 /* ---- showing ---- */

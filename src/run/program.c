@@ -51,7 +51,7 @@ static const struct bp_type types[] = {
     [RUN_EV_CANCEL] = { "cancel", BP_EXT | BP_COOP },
     [RUN_EV_GIVE_UP] = { "give_up" },
     [RUN_EV_DONE] = { "done", BP_FINAL },
-    [RUN_EV_NOTE] = { "note", BP_EXT },
+    [RUN_EV_NOTE] = { "note", BP_EXT, RUN_MORE },
     [RUN_EV_POLICY] = { "policy_changed", BP_EXT | BP_COOP },
 };
 
@@ -135,13 +135,14 @@ static const struct bp_point call[] = {
                      .wait = { BP_ON_MINE(RUN_EV_DENIED, .go = BP_GO(CALL_OVER)),
                                BP_ON_ANY(STOPS, .go = BP_GO(CALL_OVER)) },
                      .block = { HOLDS, REFUSED(COMPLETES | T(TOLD)) } },
+    /* It may be judged anew here, just before it is found stale: it needs a yes by now. */
     [CALL_ACTS] = { .name = "acts",
                     .wait = { BP_ON_MINE(RUN_EV_ACTED, .has = RUN_UNKNOWN,
                                          .go = BP_GO(CALL_UNKNOWN)),
                               BP_ON_MINE(RUN_EV_ACTED, .has = RUN_STALE, .go = BP_GO(CALL_WANTS)),
                               BP_ON_MINE(RUN_EV_ACTED, .go = BP_GO(CALL_OVER)),
                               BP_ON_ANY(STOPS, .go = BP_GO(CALL_STOPS)) },
-                    .block = { HOLDS, REFUSED(ANEW | T(GATE) | T(TOLD) | T(DENIED)) } },
+                    .block = { HOLDS, REFUSED(T(EDIT) | T(GATE) | T(TOLD) | T(DENIED)) } },
     [CALL_UNKNOWN] = { .name = "nobody knows whether it acted",
                        .wait = { BP_ON_MINE(RUN_EV_TOLD, .has = RUN_AGAIN, .go = BP_GO(CALL_WANTS)),
                                  BP_ON_MINE(RUN_EV_TOLD, .go = BP_GO(CALL_OVER)),
@@ -156,7 +157,7 @@ static const struct bp_point call[] = {
                                  REFUSED(ANEW | T(GATE) | COMPLETES | T(TOLD) | T(DENIED)) } },
     [CALL_STOPS] = { .name = "is being stopped",
                      .wait = { BP_ON_MINE(RUN_EV_ACTED, .go = BP_GO(CALL_OVER)) },
-                     .block = { HOLDS, REFUSED(ANEW | T(GATE) | T(TOLD) | T(DENIED)) } },
+                     .block = { HOLDS, REFUSED(T(EDIT) | T(GATE) | T(TOLD) | T(DENIED)) } },
 };
 
 /* ---- what may be assumed of the outside, for progress: run_judgement() ---- */

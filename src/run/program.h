@@ -47,7 +47,8 @@ enum run_event_type {
     RUN_EV_CANCEL,   /* EXT COOP */
     RUN_EV_GIVE_UP,  /* a limit or a kill switch ends the run; public error */
     RUN_EV_DONE,     /* FINAL: public done */
-    RUN_EV_NOTE,     /* EXT: something for the trace (a denied host, a recovery); public none */
+    RUN_EV_NOTE,     /* EXT: something for the trace (a denied host, a recovery); public none. MORE:
+                        calls that were not made; public notice */
     RUN_EV_POLICY,   /* EXT: a person's guards are others from here on; public none */
     RUN_EV_COUNT,
 };

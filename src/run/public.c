@@ -43,6 +43,8 @@ const char *run_public_type(const struct bp_event *event, const struct inbox_ite
         return "error";
     case RUN_EV_DONE:
         return "done";
+    case RUN_EV_NOTE:
+        return event->bits & RUN_MORE ? "notice" : NULL;
     default:
         return NULL;
     }
@@ -230,6 +232,9 @@ static void write_body(struct json_writer *w, const struct run_record *run,
         json_put_value(w, "iterations", json_find(data, "iterations"));
         if (content)
             json_put_str(w, "result", json_str(json_find(content, "text")));
+        break;
+    case RUN_EV_NOTE:
+        write_text(w, data, "text");
         break;
     default: /* iteration */
         write_members(w, data);

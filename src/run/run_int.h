@@ -345,7 +345,7 @@ int run_call_prepare(struct run_call *call, struct err *err);
 /* Judges the call anew, with grants. */
 int run_call_judge(struct run_call *call, struct err *err);
 bool run_call_needs_preview(const struct run_call *call);
-/* Before it acts: -1 when nobody was asked, and what spared the question does not hold any more. */
+/* Before it acts: 0 when nobody was asked, and what spared the question does not hold any more. */
 int run_call_check_grant(struct run_call *call, struct err *err);
 /* done(call) in a later tick; the call keeps what is to be shown. */
 void run_call_preview(struct run_call *call, void (*done)(struct run_call *call));

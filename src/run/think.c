@@ -253,17 +253,22 @@ static void count_usage(struct run *run, const struct run_turn *turn)
     run->row.cost += turn->usage.cost;
 }
 
+/* The model, the trace and whoever follows the run hear of the same. */
 static int tell_dropped(struct run *run, unsigned dropped, struct err *err)
 {
+    struct run_said said = { 0 };
     struct message message;
 
     if (!dropped)
         return 0;
     run_message_init(run, &message, MESSAGE_SYSTEM);
-    message.content = str_from(arena_printf(
-        &run->scratch, "{\"text\":\"%u further tool calls were ignored: at most %d at a time.\"}",
-        dropped, RUN_CALLS_MAX));
-    return run_message_append(run, &message, err);
+    message.content = str_from(
+        arena_printf(&run->scratch, "{\"text\":\"%u more %s not made: at most %d in one answer.\"}",
+                     dropped, dropped == 1 ? "call was" : "calls were", RUN_CALLS_MAX));
+    if (run_message_append(run, &message, err) < 0)
+        return -1;
+    said.data = message.content;
+    return run_offer(run, RUN_EV_NOTE, 0, RUN_MORE, &said, err);
 }
 
 static int offer_thought(struct run *run, struct run_turn *turn, const struct message *spoken,

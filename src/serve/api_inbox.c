@@ -169,7 +169,8 @@ int api_read_decision(const struct api_decision *from, const struct inbox_item *
 {
     struct json_object *given;
 
-    *ret_decision = (struct inbox_decision){ .by = API_OWNER, .reason = from->reason };
+    *ret_decision =
+        (struct inbox_decision){ .by = API_OWNER, .reason = from->reason, .anyway = from->anyway };
     if (read_verb(from->decision, &ret_decision->state, err) < 0 ||
         read_scope(from->scope, &ret_decision->scope, err) < 0)
         return -1;
@@ -196,6 +197,7 @@ static const struct json_field decision_fields[] = {
     JSON_FIELD(struct api_decision, input, "input", JSON_OBJECT),
     JSON_FIELD(struct api_decision, edited, "edited_content", JSON_ANY),
     JSON_FIELD(struct api_decision, answer, "answer", JSON_ANY),
+    JSON_FIELD(struct api_decision, anyway, "anyway", JSON_BOOL),
     { .name = NULL },
 };
 

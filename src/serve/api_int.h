@@ -166,6 +166,7 @@ void api_ws_error(struct api_follower *follower, const struct err *err);
 struct api_decision {
     struct str decision, scope, reason;
     struct json_object *input, *answer, *edited;
+    bool anyway;
 };
 int api_read_decision(const struct api_decision *from, const struct inbox_item *item,
                       struct arena *arena, struct inbox_decision *ret_decision, struct err *err);

@@ -125,6 +125,7 @@ static const struct json_field response_fields[] = {
     JSON_FIELD(struct response_body, decision.input, "input", JSON_OBJECT),
     JSON_FIELD(struct response_body, decision.edited, "edited_content", JSON_ANY),
     JSON_FIELD(struct response_body, decision.answer, "answer", JSON_ANY),
+    JSON_FIELD(struct response_body, decision.anyway, "anyway", JSON_BOOL),
     { .name = NULL },
 };
 
@@ -149,6 +150,7 @@ static const struct json_field memory_fields[] = {
     JSON_FIELD(struct response_body, decision.decision, "decision", JSON_STR, .required = true),
     JSON_FIELD(struct response_body, decision.edited, "edited_content", JSON_ANY),
     JSON_FIELD(struct response_body, decision.reason, "reason", JSON_STR),
+    JSON_FIELD(struct response_body, decision.anyway, "anyway", JSON_BOOL),
     { .name = NULL },
 };
 

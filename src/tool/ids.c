@@ -141,12 +141,13 @@ static struct str grant_pattern(const struct judging *j, struct str name, bool c
     return add_canonical(pattern, &text) ? arena_str(j->arena, buf_str(&text)) : STR_NONE;
 }
 
-/* What is remembered, and whom an agent makes, is decided text by text. */
+/* What is sent, what is remembered and whom an agent makes is decided each time. */
 static bool is_grantable(const struct judging *j)
 {
-    enum inbox_kind kind = j->binding ? j->binding->entry->contract->inbox_kind : INBOX_TOOL;
+    const struct tool_contract *contract = j->binding ? j->binding->entry->contract : NULL;
 
-    return kind == INBOX_TOOL || kind == INBOX_SKILL_SCRIPT;
+    return contract && contract->approval != TOOL_ASK_ALWAYS &&
+           (contract->inbox_kind == INBOX_TOOL || contract->inbox_kind == INBOX_SKILL_SCRIPT);
 }
 
 void judge_ids(struct judging *j)

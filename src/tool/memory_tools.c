@@ -233,6 +233,12 @@ int write_memory_preview(struct tool_job *job, struct err *err)
     }
     if (memory_propose(files_of(job), tool_job_call(job)->agent, &edit, arena, &proposal, err) < 0)
         return -1;
+    if (proposal.exists && edit.operation != MEMORY_DELETE &&
+        str_eq(proposal.current, proposal.proposed))
+        return err_set(err, ERR_CONFLICT,
+                       "nothing would change: %.*s holds exactly this text already, so nobody is "
+                       "asked",
+                       STR_ARG(proposal.path));
     memory_details(&edit, &proposal, &details);
     preview.title = str_from(title_of(&edit, &proposal, arena));
     preview.text = proposal.diff;

@@ -22,6 +22,7 @@ IDLE_S = (1, 25, 70)
 HELD = "hold"  # the model never answers
 MEMORY = "remember"  # a call that waits for a person
 QUESTION = "ask"
+DANGER = "mislead"  # the same with text that is flagged
 
 
 def model(reply):
@@ -32,9 +33,9 @@ def model(reply):
         reply.handler.connection.recv(1)  # until the daemon leaves
     elif reply.results():
         reply.text("done")
-    elif what == MEMORY:
-        reply.call("write_memory", {"path": f"knowledge/{name}.md", "content": "as proposed\n",
-                                    "reason": "a test"})
+    elif what in (MEMORY, DANGER):
+        reply.call("write_memory", {"path": f"knowledge/{name}.md", "reason": "a test",
+                                    "content": "as proposed\n" if what == MEMORY else "as \u202eproposed\n"})
     else:
         reply.call("ask_user", {"question": f"Which, {name}?"})
 
@@ -369,6 +370,7 @@ class Inbox:
     """A command for each decision."""
 
     controls = ("approve", "reject", "edit", "answer")
+    text = ""
 
     def __init__(self, case):
         self.case = case
@@ -380,6 +382,9 @@ class Inbox:
     def approve(self):
         self.case.box.run("approve", self.case.item)
 
+    def refused(self, verb, *words, **more):
+        self.text = self.case.box.run(verb, self.case.item, *words, code=4, **more)[1]
+
     def reject(self):
         self.case.box.run("reject", self.case.item, "--reason", "no")
 
@@ -390,7 +395,7 @@ class Inbox:
         self.case.box.run("answer", self.case.item, "this one")
 
     def said(self):
-        return ""
+        return self.text
 
     def close(self):
         pass
@@ -413,6 +418,61 @@ def every_control_arrives_after_any_idleness(box):
         thread.join()
     failed = [case.failure for case in cases if case.failure]
     expect(not failed, f"{len(failed)} of {len(cases)} controls did not arrive:\n" + "\n".join(failed))
+    daemon.stop()
+
+
+# ---- danger ----
+
+# What a yes is in each door, and what it is a second time.
+APPROVALS = {
+    Run: (lambda door: door.say("yes\n"), lambda door: door.type("anyway\n")),
+    Chat: (lambda door: door.line("yes"), lambda door: door.line("anyway")),
+    Stdio: (lambda door: door.decide("approve"), lambda door: door.decide("approve", anyway=True)),
+    Http: (lambda door: refused(door, "approve"), lambda door: door.decide("approve", anyway=True)),
+    Ws: (lambda door: door.decide("approve"), lambda door: door.decide("approve", anyway=True)),
+    Inbox: (lambda door: door.refused("approve"), lambda door: door.case.box.run("approve", door.case.item, "--anyway")),
+}
+EDITED = {"edited_content": "edited\n"}
+EDITS = {
+    Run: (lambda door: door.say("edit\n"), lambda door: door.type("anyway\n")),
+    Chat: (lambda door: door.line("edit"), lambda door: door.line("anyway\nedited")),
+    Stdio: (lambda door: door.edit(), lambda door: door.send("memory_edit_decision", request_id=door.case.item,
+                                                             decision="edit", anyway=True, **EDITED)),
+    Http: (lambda door: refused(door, "edit", **EDITED), lambda door: door.decide("edit", anyway=True, **EDITED)),
+    Ws: (lambda door: door.edit(), lambda door: door.send("memory_edit_decision", request_id=door.case.item,
+                                                          decision="edit", anyway=True, **EDITED)),
+    Inbox: (lambda door: door.refused("edit", "--content", "-", stdin="edited\n"),
+            lambda door: door.case.box.run("edit", door.case.item, "--content", "-", "--anyway", stdin="edited\n")),
+}
+
+
+def refused(door, decision, **more):
+    try:
+        door.decide(decision, **more)
+    except AssertionError:
+        expect_in('"code":"confirmation_required"', door.said())
+        return
+    raise AssertionError(f"{decision} was taken")
+
+
+@test
+def a_yes_to_what_is_dangerous_takes_a_second_word_at_every_door(box):
+    ModelServer(box, model)
+    daemon = box.serve()
+    for control, words in (("approve", APPROVALS), ("edit", EDITS)):
+        for kind, (first, second) in words.items():
+            case = Case(box, daemon, kind, control, 0)
+            case.prompt = f"{DANGER} {case.name}"
+            door = kind(case)
+            eventually(case.find, f"{case.name}: a person is asked")
+            first(door)
+            eventually(lambda: "anyway" in str(door.said()), f"{case.name}: it is said that it needs a word more")
+            item = daemon.ask("GET", f"/inbox/{case.item}")
+            expect_eq((case.name, item["state"]), (case.name, "pending"))
+            expect(item["danger"], item)
+            second(door)
+            eventually(case.happened, f"{case.name}: the second word decides; the door said {door.said()!r}")
+            door.close()
     daemon.stop()
 
 

@@ -225,6 +225,9 @@ class Daemon:
         return "".join(f"{fact['name']}: {fact['value']}\n" for fact in self.ask("GET", f"/inbox/{item}").get("facts", []))
 
     def decide(self, item, decision="approve", **more):
+        """A person's word; a yes is meant, whatever is dangerous about it."""
+        if decision in ("approve", "edit"):
+            more = {"anyway": True, **more}
         return self.ask("POST", f"/inbox/{item}/decision", {"decision": decision, **more})
 
     def cpu_s(self):

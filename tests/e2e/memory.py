@@ -62,7 +62,7 @@ def a_person_edits_before_and_goes_back_after(box):
     expect_eq(text[flag["start"]:flag["end"]].decode(), flag["match"])
     run.until("waiting")
     answer = daemon.ask("POST", f"/inbox/{request['request_id']}/decision",
-                        {"decision": "edit", "edited_content": "- the door is green\n"})
+                        {"decision": "edit", "edited_content": "- the door is green\n", "anyway": True})
     expect_eq(answer["applied"], True)
     run.end()
     path = "/agents/planner/memory/knowledge/notes.md"

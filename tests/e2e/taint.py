@@ -33,9 +33,9 @@ SCRIPT = """\
   - expect: {{ results: 2, result: {{ tool: write_memory }} }}
     reply: {{ text: done }}
   - expect: {{ results: 1, result: CANARY }}
-    reply: {{ calls: [{{ name: write_memory, arguments: {{ path: knowledge/{file}, content: "noted\\n", reason: why }} }}] }}
+    reply: {{ calls: [{{ name: write_memory, arguments: {{ path: knowledge/{file}, operation: append, content: "noted\\n", reason: why }} }}] }}
   - expect: {{ results: 0, {where}: CANARY }}
-    reply: {{ calls: [{{ name: write_memory, arguments: {{ path: knowledge/{file}, content: "noted\\n", reason: why }} }}] }}
+    reply: {{ calls: [{{ name: write_memory, arguments: {{ path: knowledge/{file}, operation: append, content: "noted\\n", reason: why }} }}] }}
 """
 
 
@@ -212,7 +212,7 @@ def remember(daemon):
     """A stranger's words in a file of the agent's memory, with a person's yes."""
     hook(daemon)
     item = eventually(lambda: next(iter(items(daemon)), None), "a person is asked")
-    daemon.ask("POST", f"/inbox/{item['id']}/decision", {"decision": "approve"})
+    daemon.decide(item["id"])
     eventually(lambda: daemon.ask("GET", f"/runs/{item['runId']}")["status"] == "done", "it is done")
 
 

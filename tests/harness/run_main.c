@@ -160,7 +160,7 @@ static int act_unkeyed(struct tool_job *job, struct err *err)
     "\"capabilitiesRequired\":[\"test\"],\"allowedWakeReasons\":[\"userInitiated\"],"              \
     "\"inputSchema\":{\"type\":\"object\"},\"outputSchema\":true,"                                 \
     "\"idempotencyStrategy\":\"" strategy "\",\"scopeRules\":[],"                                  \
-    "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},\"riskLevel\":\"low\","        \
+    "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},\"riskLevel\":\"medium\","     \
     "\"dataMinimizationPolicyRef\":\"workspace\",\"toolClass\":\"test\",\"mutating\":true,"        \
     "\"approval\":\"" approval "\",\"parallelSafe\":true,\"timeout\":60,\"egressHosts\":[]}"
 
@@ -170,7 +170,7 @@ static const struct {
 } tools[] = {
     { CONTRACT("note", "keyed", "never"), { .name = "note", .start = act_keyed } },
     { CONTRACT("poke", "unkeyed", "never"), { .name = "poke", .start = act_unkeyed } },
-    { CONTRACT("send", "keyed", "always"), { .name = "send", .start = act_keyed } },
+    { CONTRACT("send", "keyed", "byRisk"), { .name = "send", .start = act_keyed } },
 };
 
 /* ---- the model: which turn it is, is in what it is shown ---- */

@@ -22,17 +22,23 @@ static int add(struct test *t, struct rig *rig, const char *id, int64_t agent_n,
 }
 
 /* The inbox id of the grant that covers the call, or "". */
-static const char *found(struct test *t, struct rig *rig, int64_t agent_n, int64_t run_n,
-                         const char *tool, const char *pattern)
+static const char *found_after(struct test *t, struct rig *rig, int64_t agent_n, int64_t run_n,
+                               const char *tool, const char *pattern, const char *taint)
 {
     struct approval_grant grant = { .id = STR_NONE };
-    int r = grant_find(rig->domain, agent_n, run_n, str_from(tool), str_from(pattern), &t->arena,
-                       &grant, &t->err);
+    int r = grant_find(rig->domain, agent_n, run_n, str_from(tool), str_from(pattern),
+                       str_from(taint), &t->arena, &grant, &t->err);
 
     ASSERT_OK(r);
     ASSERT_EQ(r, grant.id.p != NULL);
     ASSERT_EQ(r, grant.inbox_id.p != NULL);
     return r ? grant.inbox_id.p : "";
+}
+
+static const char *found(struct test *t, struct rig *rig, int64_t agent_n, int64_t run_n,
+                         const char *tool, const char *pattern)
+{
+    return found_after(t, rig, agent_n, run_n, tool, pattern, "");
 }
 
 DB_TEST(a_grant_covers_the_exact_call_and_nothing_else)

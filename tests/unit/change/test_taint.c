@@ -109,3 +109,27 @@ TEST(own_words_replace_and_corrections_do_not)
     ASSERT(!taint_stays(STR("a b c"), STR("a b c")));
     ASSERT(!taint_stays(STR("Send"), STR("")));
 }
+
+TEST(a_warning_covers_what_it_named)
+{
+    static const struct {
+        const char *shown, *now;
+        bool covers;
+    } cases[] = {
+        { "", "", true },
+        { "", "file,journal,command:ls", true }, /* nobody is warned of these */
+        { "", "mail", false },
+        { "mail", "mail", true },
+        { "mail", "", true },
+        { "mail", "web", false },
+        { "mail:ann", "mail:bob", false },
+        { "mail:ann,mail:bob", "file,mail:bob", true },
+        { "mail", "mail:bob", false },
+        { "", "some_tool", false }, /* a kind that nobody knows is a stranger's */
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        ASSERT_EQ(taint_covers(str_from(cases[i].shown), str_from(cases[i].now)), cases[i].covers);
+    for (enum taint_kind kind = 1; kind < TAINT_KINDS_END; kind++)
+        ASSERT_EQ(taint_covers(STR_NONE, str_from(taint_kind_name(kind))), !taint_kind_warns(kind));
+}

@@ -106,7 +106,7 @@ TEST(the_usage_of_each_command_is_this)
         { "inbox", "inbox [ID] [--all] [--grants] [--revoke ID]" },
         { "approve", "approve ID [--run] [--always] [--anyway]" },
         { "reject", "reject ID [--reason TEXT]" },
-        { "edit", "edit ID [--input FILE] [--content FILE]" },
+        { "edit", "edit ID [--input FILE] [--content FILE] [--anyway]" },
         { "memory ls", "memory ls [--agent AGENT]" },
         { "memory cat", "memory cat PATH [--agent AGENT] [--at VERSION]" },
         { "memory restore", "memory restore PATH VERSION [--agent AGENT] [--reason TEXT]" },

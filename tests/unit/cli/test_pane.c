@@ -321,11 +321,39 @@ TEST(a_no_needs_no_reading)
 
 #define DANGER ",\"danger\":[\"One place of the text is suspicious.\"]"
 
+#define CHOICES ",\"choices\":[{\"scope\":\"once\"},{\"scope\":\"run\"},{\"scope\":\"always\"}]"
+
+/* What always asks takes no word that would spare the next question. */
+TEST(only_the_scopes_that_an_item_offers_are_words)
+{
+    static const struct {
+        const char *choices, *said;
+        enum ask_result result;
+    } cases[] = { { CHOICES, "run", ASK_DECIDED },
+                  { CHOICES, "always", ASK_DECIDED },
+                  { ",\"choices\":[{\"scope\":\"once\"}]", "run", ASK_AGAIN },
+                  { ",\"choices\":[{\"scope\":\"once\"}]", "always", ASK_AGAIN },
+                  { "", "for this run", ASK_AGAIN },
+                  { "", "yes", ASK_DECIDED } };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct screen screen;
+        struct decide decide;
+
+        ask_on(t, &screen,
+               arena_printf(&t->arena,
+                            "{\"kind\":\"tool\",\"title\":\"Send\",\"preview\":\"hi\"%s}",
+                            cases[i].choices));
+        ASSERT_EQ(ask_take(&screen.ask, str_from(cases[i].said), &decide), cases[i].result);
+        close_screen(&screen);
+    }
+}
+
 TEST(what_is_dangerous_takes_a_second_word)
 {
-    static const char *const firsts[] = { "yes", "run", "always" };
-    static const char *const scopes[] = { NULL, "run", "always" };
-    const char *item = "{\"kind\":\"tool\",\"title\":\"Run\",\"preview\":\"ls\"" DANGER "}";
+    static const char *const firsts[] = { "yes", "run", "always", "edit" };
+    static const char *const scopes[] = { NULL, "run", "always", NULL };
+    const char *item = "{\"kind\":\"tool\",\"title\":\"Run\",\"preview\":\"ls\"" CHOICES DANGER "}";
 
     for (size_t i = 0; i < ARRAY_LEN(firsts); i++) {
         struct screen screen;
@@ -337,9 +365,11 @@ TEST(what_is_dangerous_takes_a_second_word)
         ASSERT_EQ(ask_take(&screen.ask, str_from(firsts[i]), &decide), ASK_AGAIN);
         ASSERT_EQ(ask_take(&screen.ask, STR("anyway"), &decide), ASK_AGAIN); /* asked anew */
         ASSERT_EQ(ask_take(&screen.ask, str_from(firsts[i]), &decide), ASK_AGAIN);
-        ASSERT_EQ(ask_take(&screen.ask, STR("anyway"), &decide), ASK_DECIDED);
-        ASSERT_TEXT(decide.decision, "approve");
+        ASSERT_EQ(ask_take(&screen.ask, STR("anyway"), &decide),
+                  i == 3 ? ASK_EDITING : ASK_DECIDED);
+        ASSERT_TEXT(decide.decision, i == 3 ? "edit" : "approve");
         ASSERT(!decide.scope == !scopes[i]);
+        ASSERT(decide.anyway);
         close_screen(&screen);
     }
 }

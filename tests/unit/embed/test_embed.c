@@ -28,9 +28,10 @@ struct world {
     struct dm_error error;
     char run[DM_ID_SIZE];
     struct buf events;
-    const char *call; /* the tool it asks for; NULL: it only speaks */
-    const char *fail; /* the code it fails with */
-    bool later;       /* the answer is kept */
+    const char *call;      /* the tool it asks for; NULL: it only speaks */
+    const char *arguments; /* of that call; NULL: some */
+    const char *fail;      /* the code it fails with */
+    bool later;            /* the answer is kept */
     struct dm_answer *kept;
     struct dm_tool_job *job;
     int asked, acted;
@@ -55,7 +56,7 @@ static int think(void *arg, const struct dm_model_request *request, struct dm_an
     if (last->role == DM_TOOL)
         snprintf(w->heard, sizeof(w->heard), "%s", last->text);
     if (w->call && last->role != DM_TOOL)
-        dm_answer_call(answer, NULL, w->call, "{\"a\":1}");
+        dm_answer_call(answer, NULL, w->call, w->arguments ? w->arguments : "{\"a\":1}");
     else
         dm_answer_text(answer, "spoken");
     dm_answer_done(answer);
@@ -153,6 +154,35 @@ TEST(a_tool_that_says_nothing_of_itself_waits_for_approval)
     ASSERT_EQ(w.acted, 1);
     ASSERT_CONTAINS(w.heard, "did");
     close_world(&w);
+}
+
+TEST(a_yes_to_what_is_dangerous_needs_its_flag)
+{
+    static const struct {
+        int decision;
+        const char *text;
+    } words[] = { { DM_APPROVE, NULL }, { DM_EDIT, "{\"a\":2}" } };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        struct world w = { .call = "deed", .arguments = "{\"a\":\"x\xE2\x80\xAEy\"}" };
+
+        open_world(&w, NULL);
+        ASSERT_EQ(dm_add_tool(w.house, CONTRACT("deed", ""), act, &w, &w.error), 0);
+        start(&w, "do it");
+        ASSERT_EQ(dm_run_until(w.house, w.run, LONG_MS, &w.error), DM_WAITING);
+        ASSERT_CONTAINS(buf_text(&w.events), "\"danger\":[");
+        ASSERT_EQ(dm_decide(w.house, w.gate, words[i].decision, DM_ONCE, words[i].text, &w.error),
+                  -1);
+        ASSERT_TEXT(w.error.code, "confirmation_required");
+        ASSERT_CONTAINS(w.error.message, "U+202E");
+        ASSERT_EQ(w.acted, 0);
+        ASSERT_EQ(dm_decide(w.house, w.gate, words[i].decision | DM_ANYWAY, DM_ONCE, words[i].text,
+                            &w.error),
+                  1);
+        ASSERT_EQ(dm_run_until(w.house, w.run, LONG_MS, &w.error), DM_DONE);
+        ASSERT_EQ(w.acted, 1);
+        close_world(&w);
+    }
 }
 
 TEST(a_rejection_reaches_the_model_with_its_reason)

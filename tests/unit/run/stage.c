@@ -169,7 +169,7 @@ void stage_answer(struct stage *stage, const char *text)
     "\"inputSchema\":{\"type\":\"object\"},\"outputSchema\":true,"                                 \
     "\"idempotencyStrategy\":\"" strategy "\",\"scopeRules\":[],"                                  \
     "\"sideEffects\":{\"entityTypes\":[],\"notificationTokens\":[]},"                              \
-    "\"riskLevel\":\"low\",\"dataMinimizationPolicyRef\":\"workspace\","                           \
+    "\"riskLevel\":\"medium\",\"dataMinimizationPolicyRef\":\"workspace\","                        \
     "\"toolClass\":\"" class "\",\"approval\":\"" approval "\","                                   \
                              "\"parallelSafe\":" parallel                                          \
                              ",\"timeout\":60,\"egressHosts\":[]" more "}"
@@ -276,13 +276,15 @@ static const struct {
       { .name = "note", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT("poke", "unkeyed", "never"),
       { .name = "poke", .start = tool_run, .cancel = tool_stop } },
-    { CONTRACT("send", "unkeyed", "always"),
+    { CONTRACT("send", "unkeyed", "byRisk"),
       { .name = "send", .start = tool_run, .cancel = tool_stop } },
+    { CONTRACT("post", "keyed", "always"),
+      { .name = "post", .start = tool_run, .cancel = tool_stop } },
     { CONTRACT_OF("alone", "keyed", "never", "test", "false"),
       { .name = "alone", .start = tool_run, .cancel = tool_stop } },
-    { CONTRACT_OF("mail", "keyed", "always", "post", "true"),
+    { CONTRACT_OF("mail", "keyed", "byRisk", "post", "true"),
       { .name = "mail", .start = tool_run, .cancel = tool_stop } },
-    { CONTRACT_OF("put", "keyed", "always", "files2", "true"),
+    { CONTRACT_OF("put", "keyed", "byRisk", "files2", "true"),
       { .name = "put", .start = tool_run, .cancel = tool_stop, .preview = show_target } },
     { CONTRACT_WITH("fetch", "keyed", "never", "test", "true", CHANGES ",\"outputTaint\":\"web\""),
       { .name = "fetch", .start = tool_run, .cancel = tool_stop } },
@@ -580,6 +582,7 @@ int stage_decide(struct stage *stage, enum inbox_state state, const char *answer
         stage,
         (struct inbox_decision){ .state = state,
                                  .reason = state == INBOX_REJECTED ? STR("not today") : STR_NONE,
+                                 .anyway = true,
                                  .answer = str_from(answer) });
 }
 

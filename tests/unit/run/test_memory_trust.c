@@ -156,7 +156,8 @@ DB_TEST(no_grant_covers_memory)
                                      .scope = INBOX_ALWAYS };
 
     stage_says(stage, NOTE);
-    stage_says(stage, NOTE);
+    stage_says(stage, "!write_memory {\"path\":\"knowledge/a.md\",\"operation\":\"append\","
+                      "\"content\":\"- and milk\\n\",\"reason\":\"said so\"}");
     stage_says(stage, "noted");
     stage_run(stage, "tea");
     ASSERT_FAILS(run_decide(stage->runner, stage_item(stage), &always, &t->err), ERR_BAD_REQUEST);
@@ -167,5 +168,21 @@ DB_TEST(no_grant_covers_memory)
     ASSERT_TEXT(stage_story(stage),
                 "init tool_use memory_edit_request waiting memory_edit_complete "
                 "tool_result tool_use memory_edit_request waiting");
+    stage_free(stage);
+}
+
+DB_TEST(writing_what_is_there_already_asks_nobody)
+{
+    struct stage *stage = stage_new(t);
+
+    stage_says(stage, NOTE);
+    stage_says(stage, NOTE);
+    stage_says(stage, "noted");
+    stage_run(stage, "tea");
+    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
+    ASSERT_TEXT(stage_story(stage),
+                "init tool_use memory_edit_request waiting memory_edit_complete "
+                "tool_result tool_use tool_result text done");
+    ASSERT_CONTAINS(stage->last_request, "nothing would change");
     stage_free(stage);
 }

@@ -482,6 +482,34 @@ TEST(approval_always_asks_and_is_never_waived_and_never_never_asks)
     ASSERT_EQ(bed_judge(bed, "rare", "{}")->attributes, TOOL_RISKY | TOOL_SERIAL);
 }
 
+/* Every contract: what is always asked about offers nothing that would spare the next question. */
+TEST(only_what_asks_by_risk_offers_a_grant)
+{
+    size_t n, always = 0;
+    const struct tool_contract *contracts = tool_contracts(&n);
+    struct tool_impl *impls = ARENA_NEW_N(&t->arena, struct tool_impl, n);
+    AUTO(bed) bed = bed_new(t);
+
+    for (size_t i = 0; i < n; i++) {
+        impls[i] = (struct tool_impl){ .name = contracts[i].name };
+        tool_bed_bind(bed->tools, &impls[i], NULL);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct tool_contract *one = &contracts[i];
+        bool grants = one->approval != TOOL_ASK_ALWAYS &&
+                      (one->inbox_kind == INBOX_TOOL || one->inbox_kind == INBOX_SKILL_SCRIPT);
+
+        if (!tool_bed_find(bed->tools, str_from(one->name)))
+            continue; /* its room is not open here */
+        if ((bed_judge(bed, one->name, "{}")->pattern.n > 0) != grants)
+            FAIL("%s: %s", one->name, bed->verdict.pattern.n ? "offers a grant" : "offers none");
+        always += one->approval == TOOL_ASK_ALWAYS;
+    }
+    ASSERT(always >= 5); /* sending, the calendar, new agents */
+    ASSERT_EQ(tool_contract_find(STR("send_slack_message"))->approval, TOOL_ASK_ALWAYS);
+    ASSERT_EQ(tool_contract_find(STR("send_email"))->approval, TOOL_ASK_ALWAYS);
+}
+
 /* ---- policy ---- */
 
 static const struct bp_type types[] = {

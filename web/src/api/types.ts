@@ -52,8 +52,15 @@ export interface Amounts {
   cost: Amount;
   toolCalls: Amount;
 }
+/** For a day; null takes one away. */
+export interface Limits {
+  tokensPerDay?: number | null;
+  costPerDay?: number | null;
+  toolCallsPerDay?: number | null;
+}
 export interface AgentBudget extends Amounts {
   resetsAt: Time;
+  own?: Limits; // what it was set to, before what the configuration says for every agent
   all?: Amounts;
 }
 /** Wakes by itself, is spoken to, or both. */
@@ -71,6 +78,7 @@ export interface AgentDraft {
 }
 export type AgentChange = Partial<Omit<AgentDraft, "id">> & {
   paused?: boolean;
+  budget?: Limits;
   mode?: AgentMode;
   allowedCategoryIds?: string[];
   sessionTtlSeconds?: number;
@@ -207,6 +215,7 @@ export type RunEvent = EventBase &
     | ({ type: "memory_edit_request" } & MemoryEdit)
     | { type: "memory_edit_complete"; request_id: string; success: boolean; path: string; error?: string }
     | { type: "iteration"; count: number }
+    | { type: "notice"; content: string }
     | { type: "error"; code: string; message: string; recoverable: boolean; until?: string }
     | { type: "done"; stopReason: string; result?: string; iterations?: number }
   );
@@ -261,6 +270,7 @@ export interface DecisionRequest {
   edited_content?: string; // of a memory file, instead of input
   answer?: unknown;
   reason?: string;
+  anyway?: boolean; // although the item has danger
 }
 export interface Decision {
   applied: boolean;

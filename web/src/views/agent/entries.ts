@@ -216,6 +216,8 @@ export function moved(before: Talk, event: RunEvent): Talk {
         run: { id: event.runId, status: "running" },
         entries: settle(entries, event.toolCallId, event.at, { status: event.status, output: event.output, words: event.words, error: event.error }) ?? entries,
       };
+    case "notice":
+      return { ...talk, entries: [...entries, { key, at: event.at, kind: "note", tone: "plain", text: event.content }] };
     case "approval_gate":
     case "memory_edit_request":
     case "waiting":

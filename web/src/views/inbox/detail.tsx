@@ -74,9 +74,10 @@ function Edit({ item, onSay, onBack, busy }: {
   const [text, setText] = useState(memory?.proposed_content ?? "");
   const [input, setInput] = useState(() => (item.kind === "agent_proposal" ? detailsOf(item) : inputOf(item)));
   const [valid, setValid] = useState(true);
+  const danger = Boolean(item.danger?.length); // the form is the second step
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    onSay(memory ? { decision: "edit", edited_content: text } : { decision: "edit", input });
+    onSay({ decision: "edit", ...(memory ? { edited_content: text } : { input }), ...(danger && { anyway: true }) });
   };
   const key = (event: React.KeyboardEvent): void => {
     if (event.key === "Escape") {
@@ -95,8 +96,8 @@ function Edit({ item, onSay, onBack, busy }: {
         <Fields value={input} onChange={setInput} onValid={setValid} />
       )}
       <div className="row">
-        <Button type="submit" tone="primary" busy={busy} disabled={!valid} icon={<Check size={16} aria-hidden />}>
-          {item.kind === "agent_proposal" ? "Make this agent" : "Approve this instead"}
+        <Button type="submit" tone={danger ? "danger" : "primary"} busy={busy} disabled={!valid} icon={<Check size={16} aria-hidden />}>
+          {item.kind === "agent_proposal" ? "Make this agent" : "Approve this instead"}{danger && " anyway"}
         </Button>
         <Button tone="quiet" onClick={onBack}>Back</Button>
         <span className="muted small">Ctrl Enter approves</span>
@@ -270,7 +271,7 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
       {doing !== "edit" && <Ends><Body item={item} /></Ends>}
       <div ref={words}>
         {item.state !== "pending" ? <Outcome item={item} />
-          : doing === "confirm" ? <Confirm item={item} busy={busy} hold={hold} onYes={() => asked && say(asked)} onBack={() => setDoing("look")} />
+          : doing === "confirm" ? <Confirm item={item} busy={busy} hold={hold} onYes={() => asked && say({ ...asked, anyway: true })} onBack={() => setDoing("look")} />
           : <Verbs item={item} doing={doing} setDoing={setDoing} say={say} busy={busy} hold={hold} />}
       </div>
       {!compact && item.runId && (

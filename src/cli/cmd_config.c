@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
+#include "cli/models.h"
 #include "cli/term.h"
 #include "config/config.h"
 #include "run/program.h"
@@ -101,7 +102,10 @@ static int run_check(const struct cli_args *args)
     int r = load_for_dir(args, &config, &problems, &err);
 
     if (r == 0)
-        r = run_policy_check_file(cli_data_dir(args), &err) < 0 ? -1 : 0;
+        r = run_policy_check_file(cli_data_dir(args), &err) < 0 ||
+                    models_check(config, cli_data_dir(args), &err) < 0
+                ? -1
+                : 0;
     if (r < 0 && problems.n == 0)
         return cli_fail(args, &err);
     if (cli_json(args))
@@ -117,11 +121,11 @@ const struct cli_command cli_cmd_config_check = {
     .name = "config check",
     .operands = "",
     .summary = "Checks the configuration and names what is wrong by file, line and column",
-    .details =
-        "Reads DATA/config.yaml, DATA/policy.yaml and the variables, as `serve` does, and the "
-        ".dormouse/config.yaml of this directory and of those above it, as each run here "
-        "does. The exit code is 1 when something is wrong: then the daemon does not start, "
-        "or no run here does.",
+    .details = "Reads DATA/config.yaml, DATA/policy.yaml, the scripts of scripted models and the "
+               "variables, as `serve` does, and the "
+               ".dormouse/config.yaml of this directory and of those above it, as each run here "
+               "does. The exit code is 1 when something is wrong: then the daemon does not start, "
+               "or no run here does.",
     .options = dir_option,
     .run = run_check,
 };

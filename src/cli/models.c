@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "loop/loop.h"
 #include "policy/secret.h"
 
 static const char *const provider_names[] = {
@@ -78,6 +79,26 @@ const struct model_spec *models_find(const struct models *models, const char *id
         if (strcmp(models->items[i].id, id) == 0)
             return &models->items[i];
     return strcmp(id, offline.id) == 0 ? &offline : NULL;
+}
+
+int models_check(const struct config *config, const char *data_dir, struct err *err)
+{
+    AUTO_MODELS models = { .n = 0 };
+    AUTO(loop) loop = NULL;
+    AUTO(model_gateway) gateway = NULL;
+    struct model_gateway_config how;
+
+    models_init(&models, config, data_dir);
+    if (loop_new(NULL, &loop, err) < 0)
+        return -1;
+    how = (struct model_gateway_config){ .loop = loop,
+                                         .models = models.items,
+                                         .model_count = models.n };
+    if (model_gateway_new(&how, &gateway, err) < 0)
+        return -1;
+    model_gateway_free(TAKE(gateway));
+    model_wait(loop);
+    return 0;
 }
 
 /* ---- what the gateway asks for ---- */

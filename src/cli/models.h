@@ -28,6 +28,10 @@ void models_release(struct models *models);
 /* NULL when there is none of this id; "offline" is there besides, as in the gateway. */
 const struct model_spec *models_find(const struct models *models, const char *id);
 
+/* Opens every model as a start does: a script that is missing or wrong is named. Nothing is asked.
+ */
+int models_check(const struct config *config, const char *data_dir, struct err *err);
+
 /* The arg of the two functions below, for struct model_gateway_config. Neither is owned. */
 struct models_access {
     struct secrets *secrets; /* NULL: there are none */

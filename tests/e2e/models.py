@@ -244,4 +244,19 @@ def a_refused_key_is_named_and_not_shown(box):
     expect(KEY not in error["message"], error)
 
 
+@test
+def config_check_reads_the_scripts_of_models(box):
+    box.config("agent: { model: rehearsal }\nmodels:\n  - { id: rehearsal, provider: script, script: play.yaml }\n")
+    path = os.path.join(box.data, "play.yaml")
+    cases = ((None, "play.yaml"), ("steps: [", "play.yaml"), ("steps:\n  - reply: { txt: hello }\n", "txt"))
+    for text, named in cases:
+        if text is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        expect_in(named, box.error("config", "check")["message"])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("steps:\n  - reply: { text: hello }\n")
+    expect_eq(box.run("config", "check")[0], "the configuration is valid\n")
+
+
 main()

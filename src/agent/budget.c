@@ -51,20 +51,28 @@ static int64_t budget_lower(int64_t a, int64_t b)
     return !a || (b && b < a) ? b : a;
 }
 
-void budget_limits_of(const struct agent *agent, struct budget_limits *limits)
+struct budget budget_own(const struct agent *agent)
 {
+    struct budget own = { 0 };
     AUTO_JSON extension = NULL;
-    int64_t tokens = 0, calls = 0;
     double cost = 0;
 
     if (!agent->extension || json_parse(str_from(agent->extension), &extension, NULL) < 0)
-        return;
-    json_get_i64(extension, BUDGET_KEY_TOKENS, &tokens, NULL);
-    json_get_i64(extension, BUDGET_KEY_TOOL_CALLS, &calls, NULL);
+        return own;
+    json_get_i64(extension, BUDGET_KEY_TOKENS, &own.tokens, NULL);
+    json_get_i64(extension, BUDGET_KEY_TOOL_CALLS, &own.tool_calls, NULL);
     json_get_double(extension, BUDGET_KEY_COST, &cost, NULL);
-    limits->agent.tokens = budget_lower(limits->agent.tokens, tokens);
-    limits->agent.cost = budget_lower(limits->agent.cost, (int64_t)(cost * 1e6));
-    limits->agent.tool_calls = budget_lower(limits->agent.tool_calls, calls);
+    own.cost = (int64_t)(cost * 1e6);
+    return own;
+}
+
+void budget_limits_of(const struct agent *agent, struct budget_limits *limits)
+{
+    const struct budget own = budget_own(agent);
+
+    limits->agent.tokens = budget_lower(limits->agent.tokens, own.tokens);
+    limits->agent.cost = budget_lower(limits->agent.cost, own.cost);
+    limits->agent.tool_calls = budget_lower(limits->agent.tool_calls, own.tool_calls);
 }
 
 bool budget_limits_model(const struct budget_limits *limits)
@@ -74,22 +82,22 @@ bool budget_limits_model(const struct budget_limits *limits)
 
 /* ---- what is left ---- */
 
-static void budget_when(int64_t ms, char *out, size_t size)
+void budget_when(int64_t ms, char ret_text[BUDGET_WHEN_SIZE])
 {
     time_t s = (time_t)(ms / 1000);
     struct tm tm;
 
     localtime_r(&s, &tm);
-    strftime(out, size, "%Y-%m-%d %H:%M", &tm);
+    strftime(ret_text, BUDGET_WHEN_SIZE, "%Y-%m-%d %H:%M", &tm);
 }
 
 static int budget_refuse(const struct budget_state *state, const char *what, int64_t used,
                          int64_t held, int64_t need, int64_t limit, double unit, struct err *err)
 {
-    char when[32], under_way[64] = "";
+    char when[BUDGET_WHEN_SIZE], under_way[64] = "";
     int digits = unit == 1 ? 0 : 4;
 
-    budget_when(state->day->ends_ms, when, sizeof(when));
+    budget_when(state->day->ends_ms, when);
     if (held)
         snprintf(under_way, sizeof(under_way), ", %.*f reserved for requests under way", digits,
                  (double)held / unit);
@@ -131,4 +139,31 @@ int budget_fit_calls(const struct budget_state *state, int64_t count, struct err
         return 0;
     return budget_refuse(state, "tool calls", state->used.tool_calls, 0, count,
                          state->limit.tool_calls, 1, err);
+}
+
+void budget_say(const struct budget *limit, const struct budget *used, const struct budget *held,
+                struct buf *out, bool *ret_stops)
+{
+    const struct {
+        const char *what;
+        int64_t limit, used, held;
+        double unit;
+    } rows[] = { { "tokens", limit->tokens, used->tokens, held->tokens, 1 },
+                 { "cost", limit->cost, used->cost, held->cost, 1e6 },
+                 { "tool calls", limit->tool_calls, used->tool_calls, 0, 1 } };
+    size_t before = out->n;
+
+    *ret_stops = false;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const int digits = rows[i].unit == 1 ? 0 : 4;
+        const int64_t left = rows[i].limit - rows[i].used - rows[i].held;
+
+        if (!rows[i].limit)
+            continue;
+        buf_printf(out, "%s%.*f of %.*f %s used, %.*f left", out->n > before ? "; " : "", digits,
+                   (double)rows[i].used / rows[i].unit, digits,
+                   (double)rows[i].limit / rows[i].unit, rows[i].what, digits,
+                   (double)(left > 0 ? left : 0) / rows[i].unit);
+        *ret_stops |= left <= 0;
+    }
 }

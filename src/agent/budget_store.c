@@ -34,35 +34,40 @@ int budget_used(struct domain *domain, int64_t agent_n, const struct budget_day 
     return 0;
 }
 
-/* Adds to both rows, and makes them. */
+/* Adds to the row, and makes it. */
+static int budget_move_row(struct domain *domain, int64_t agent_n, int64_t day,
+                           const struct budget *used, const struct budget *held, struct err *err)
+{
+    AUTO(stmt) q = NULL;
+
+    if (db_prepare(domain_db(domain),
+                   SQL("INSERT INTO budget_days (agent_n, day, tokens, cost, tool_calls,"
+                       " held_tokens, held_cost) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                       " ON CONFLICT (agent_n, day) DO UPDATE SET"
+                       " tokens = budget_days.tokens + excluded.tokens,"
+                       " cost = budget_days.cost + excluded.cost,"
+                       " tool_calls = budget_days.tool_calls + excluded.tool_calls,"
+                       " held_tokens = budget_days.held_tokens + excluded.held_tokens,"
+                       " held_cost = budget_days.held_cost + excluded.held_cost"),
+                   &q, err) < 0)
+        return -1;
+    stmt_bind_i64(q, agent_n);
+    stmt_bind_i64(q, day);
+    stmt_bind_i64(q, used->tokens);
+    stmt_bind_i64(q, used->cost);
+    stmt_bind_i64(q, used->tool_calls);
+    stmt_bind_i64(q, held->tokens);
+    stmt_bind_i64(q, held->cost);
+    return stmt_run(q, err);
+}
+
+/* Both rows, that of all first: whoever comes later waits there. */
 static int budget_move(struct domain *domain, int64_t agent_n, int64_t day,
                        const struct budget *used, const struct budget *held, struct err *err)
 {
-    const int64_t rows[] = { 0, agent_n };
-    AUTO(stmt) q = NULL;
-
-    if (db_prepare(
-            domain_db(domain),
-            SQL("INSERT INTO budget_days (agent_n, day, tokens, cost, tool_calls,"
-                " held_tokens, held_cost) VALUES (?, ?, ?, ?, ?, ?, ?), (?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (agent_n, day) DO UPDATE SET"
-                " tokens = budget_days.tokens + excluded.tokens,"
-                " cost = budget_days.cost + excluded.cost,"
-                " tool_calls = budget_days.tool_calls + excluded.tool_calls,"
-                " held_tokens = budget_days.held_tokens + excluded.held_tokens,"
-                " held_cost = budget_days.held_cost + excluded.held_cost"),
-            &q, err) < 0)
+    if (budget_move_row(domain, 0, day, used, held, err) < 0)
         return -1;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        stmt_bind_i64(q, rows[i]);
-        stmt_bind_i64(q, day);
-        stmt_bind_i64(q, used->tokens);
-        stmt_bind_i64(q, used->cost);
-        stmt_bind_i64(q, used->tool_calls);
-        stmt_bind_i64(q, held->tokens);
-        stmt_bind_i64(q, held->cost);
-    }
-    return stmt_run(q, err);
+    return agent_n ? budget_move_row(domain, agent_n, day, used, held, err) : 0;
 }
 
 /* Takes what a run has reserved: 1, 0 nothing. */

@@ -116,11 +116,12 @@ const struct cli_command cli_cmd_doctor = {
     .name = "doctor",
     .operands = "",
     .summary = "Looks at everything Dormouse needs and says what to type where it is missing",
-    .details = "Checks the data directory and who holds it, the configuration, the databases "
-               "(structure, foreign keys, migrations), wakes that nobody takes and timers, free "
-               "space, the "
-               "libraries, the address to listen on, and how well this system can isolate "
-               "commands. It changes nothing and "
-               "may run beside the daemon. The exit code is 1 when something needed is broken.",
+    .details =
+        "Checks the data directory and who holds it, the configuration, the databases "
+        "(structure, foreign keys, migrations), wakes that nobody takes and timers, the day's "
+        "budgets and what they stop, free space, the "
+        "libraries, the address to listen on, and how well this system can isolate "
+        "commands. It changes nothing and "
+        "may run beside the daemon. The exit code is 1 when something needed is broken.",
     .run = run_doctor,
 };

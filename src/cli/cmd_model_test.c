@@ -5,14 +5,19 @@
 #include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "agent/budget.h"
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "cli/cli_int.h"
 #include "cli/commands_int.h"
+#include "cli/domains.h"
 #include "cli/models.h"
 #include "cli/term.h"
 #include "config/config.h"
+#include "house/rooms.h"
 #include "loop/loop.h"
 #include "policy/secret.h"
 
@@ -67,7 +72,8 @@ static void on_done(void *arg, const struct model_reply *reply, const struct err
     loop_stop(probe->loop);
 }
 
-static int ask(struct model_gateway *gateway, const char *id, struct probe *probe, struct err *err)
+static int ask(struct model_gateway *gateway, const char *id, int64_t max_output,
+               struct probe *probe, struct err *err)
 {
     static const struct model_message hello = {
         .role = MODEL_USER, .text = { "Say hello in one short sentence.", 32 }
@@ -76,7 +82,7 @@ static int ask(struct model_gateway *gateway, const char *id, struct probe *prob
         .model_id = id,
         .messages = &hello,
         .message_count = 1,
-        .max_output_tokens = OUTPUT_MAX,
+        .max_output_tokens = max_output,
     };
     static const struct model_sink sink = { .on_delta = on_delta, .on_done = on_done };
     struct model_exchange *x;
@@ -86,6 +92,49 @@ static int ask(struct model_gateway *gateway, const char *id, struct probe *prob
     if (model_start(gateway, &request, &sink, probe, &x, err) < 0)
         return -1;
     return loop_run(probe->loop, err);
+}
+
+/* ---- the day's budget of all agents: what it costs is paid for, too ---- */
+
+#define INPUT_MAX 64 /* tokens of the sentence, and what providers put around it */
+
+/* used NULL: it is reserved. A data directory without a database has used nothing and counts
+ * nothing: it is made by the first start. */
+static int charge(const struct cli_args *args, const struct config *config,
+                  const struct model_spec *spec, const struct model_usage *used,
+                  int64_t *max_output, struct err *err)
+{
+    const struct budget_need need = { .run_n = BUDGET_NO_RUN,
+                                      .input_tokens = INPUT_MAX,
+                                      .output_tokens = OUTPUT_MAX,
+                                      .price_input = spec->price_input,
+                                      .price_output = spec->price_output };
+    AUTO_TEXT path = domains_path(cli_data_dir(args), DOMAIN_AGENT);
+    AUTO(domain) agent = NULL;
+    struct budget_limits limits;
+    struct budget_day day;
+    int r;
+
+    if (domains_is_local(config, DOMAIN_AGENT) && access(path, F_OK) < 0)
+        return 0;
+    if (domains_open_one(config, cli_data_dir(args), DOMAIN_AGENT, false, &agent, err) < 0)
+        return -1;
+    rooms_budget(config, &limits);
+    limits.agent = (struct budget){ 0 };
+    budget_day_of(clock_wall_ms(clock_system()), &day);
+    if (domain_begin(agent, err) < 0)
+        return -1;
+    if (used)
+        r = budget_settle(agent, BUDGET_NO_RUN, 0,
+                          &(struct budget){ .tokens = used->input_tokens + used->output_tokens,
+                                            .cost = (int64_t)(used->cost * 1e6 + 0.5) },
+                          &day, err);
+    else
+        r = budget_reserve(agent, &need, &limits, &day, max_output, err);
+    if (r == 0)
+        return domain_commit(agent, err);
+    domain_rollback(agent);
+    return -1;
 }
 
 static void print_probe(const struct cli_args *args, const char *id, const struct probe *probe)
@@ -130,6 +179,7 @@ static int test_model(const struct cli_args *args, const struct config *config, 
         .arg = &access,
     };
     const struct model_spec *spec;
+    int64_t max_output = OUTPUT_MAX;
     int result;
 
     models_init(&models, config, data_dir);
@@ -144,9 +194,16 @@ static int test_model(const struct cli_args *args, const struct config *config, 
     how.model_count = 1;
     if (model_gateway_new(&how, &gateway, err) < 0)
         return -1;
-    result = ask(gateway, spec->id, probe, err);
+    if (charge(args, config, spec, NULL, &max_output, err) < 0)
+        return -1;
+    result = ask(gateway, spec->id, max_output, probe, err);
     model_gateway_free(TAKE(gateway));
     model_wait(loop);
+    /* Something came, or may have: it stays counted as it was reserved. */
+    if (!probe->replied && (probe->first_ms >= 0 || probe->err.code == ERR_TIMEOUT))
+        return result;
+    if (charge(args, config, spec, &probe->usage, NULL, result < 0 ? NULL : err) < 0)
+        return -1;
     return result;
 }
 
@@ -168,6 +225,9 @@ const struct cli_command cli_cmd_model_test = {
     .name = "model test",
     .operands = "ID",
     .summary = "Sends a model one short sentence and says how fast it answered, or what is wrong",
+    .details =
+        "What it uses counts for the day's budget of all agents (budget.all); nothing is sent when "
+        "that is used up.",
     .operands_min = 1,
     .operands_max = 1,
     .run = run_test,

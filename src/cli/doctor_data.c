@@ -273,8 +273,10 @@ static int check_database(struct doctor *doctor, size_t i, const char *path)
                    cure(doctor, i, path, err.code), "%s", err_format(&err, text, sizeof(text)));
     else
         doctor_add(doctor, DOCTOR_OK, name, NULL, "sound, schema version %d%s", version, where);
-    if (opened == 0 && !err.code && i == DOMAIN_AGENT)
+    if (opened == 0 && !err.code && i == DOMAIN_AGENT) {
         check_wakes(doctor, domain);
+        doctor_budget(doctor, domain);
+    }
     term_note(stderr, NULL);
     return opened;
 }

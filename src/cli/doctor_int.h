@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "config/config.h"
+#include "db/domain.h"
 
 enum doctor_status {
     DOCTOR_OK = 0,
@@ -37,7 +38,8 @@ void doctor_add(struct doctor *doctor, enum doctor_status status, const char *na
 
 void doctor_data(struct doctor *doctor);      /* directory, lock, free space */
 void doctor_databases(struct doctor *doctor); /* structure and schema version */
-void doctor_policy(struct doctor *doctor);    /* the person's own guards */
+void doctor_budget(struct doctor *doctor, struct domain *agent_domain); /* what a day may cost */
+void doctor_policy(struct doctor *doctor); /* the person's own guards */
 void doctor_sqlite(struct doctor *doctor);
 void doctor_port(struct doctor *doctor);
 void doctor_sandbox(struct doctor *doctor);

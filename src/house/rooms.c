@@ -239,7 +239,7 @@ void rooms_sandbox(const struct config *config, const char *data_dir, struct are
     };
 }
 
-static void fill_budget(const struct config *config, struct budget_limits *limits)
+void rooms_budget(const struct config *config, struct budget_limits *limits)
 {
     *limits = (struct budget_limits){
         .agent = { .tokens = config->budget_tokens_per_day,
@@ -262,7 +262,7 @@ static int bounds_for(void *arg, const char *cwd, struct arena *arena, struct ru
         return -1;
     rooms_sandbox(config, rooms->data_dir, arena, &bounds->sandbox);
     bounds->sandbox.resolved = true;
-    fill_budget(config, &bounds->budget);
+    rooms_budget(config, &bounds->budget);
     return 0;
 }
 
@@ -298,7 +298,7 @@ static int open_runner(struct rooms *rooms, const struct rooms_config *config, s
     if (program != &run_program)
         runner.policy_text = rooms->policy_text;
     rooms_sandbox(rooms->config, config->data_dir, &rooms->arena, &runner.sandbox);
-    fill_budget(rooms->config, &runner.budget);
+    rooms_budget(rooms->config, &runner.budget);
     if (tool_bed_new(&bed, &rooms->tools, err) < 0 || open_connect(rooms, config, err) < 0)
         return -1;
     open_desk(rooms, config);

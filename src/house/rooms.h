@@ -81,6 +81,9 @@ struct rooms {
 void rooms_sandbox(const struct config *config, const char *data_dir, struct arena *arena,
                    struct sandbox_spec *spec);
 
+/* The day budgets that the configuration sets. */
+void rooms_budget(const struct config *config, struct budget_limits *limits);
+
 /* Runs that were under way go on with the loop's first ticks. What was opened before a failure is
  * ended by rooms_stop() and rooms_release(). */
 int rooms_open(struct rooms *rooms, const struct rooms_config *config, struct err *err);

@@ -146,6 +146,7 @@ int runner_budget(struct runner *runner, const struct agent *agent, struct run_b
 
     *ret_budget = (struct run_budget){ .limits = runner->config.budget, .ends_ms = day->ends_ms };
     budget_limits_of(agent, &ret_budget->limits);
+    ret_budget->own = budget_own(agent);
     if (budget_used(domain, agent->n, day, &ret_budget->used, &ret_budget->held, err) < 0)
         return -1;
     return budget_used(domain, 0, day, &ret_budget->all_used, &ret_budget->all_held, err);

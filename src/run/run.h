@@ -227,6 +227,7 @@ struct runner_config {
 /* What an agent used today, and what it and all agents together may. */
 struct run_budget {
     struct budget_limits limits;
+    struct budget own;                            /* the agent's own limits alone */
     struct budget used, held, all_used, all_held; /* held: reserved for requests under way */
     int64_t ends_ms;                              /* when the day does */
 };

@@ -244,6 +244,18 @@ static void put_amounts(struct json_writer *w, const struct budget *used, const 
     put_amount(w, "toolCalls", used->tool_calls, 0, limit->tool_calls, 1);
 }
 
+static void put_own(struct json_writer *w, const struct budget *own)
+{
+    if (!own->tokens && !own->cost && !own->tool_calls)
+        return;
+    json_put_object(w, "own");
+    json_put_some_i64(w, "tokensPerDay", own->tokens);
+    if (own->cost)
+        json_put_double(w, "costPerDay", (double)own->cost / 1e6);
+    json_put_some_i64(w, "toolCallsPerDay", own->tool_calls);
+    json_write_object_end(w);
+}
+
 /* Today: what it used, and what all agents did where that is limited. */
 static void put_budget(struct json_writer *w, const struct run_budget *budget)
 {
@@ -252,6 +264,7 @@ static void put_budget(struct json_writer *w, const struct run_budget *budget)
     json_put_object(w, "budget");
     json_put_some_time(w, "resetsAt", budget->ends_ms);
     put_amounts(w, &budget->used, &budget->held, &budget->limits.agent);
+    put_own(w, &budget->own);
     if (all->tokens || all->cost || all->tool_calls) {
         json_put_object(w, "all");
         put_amounts(w, &budget->all_used, &budget->all_held, all);

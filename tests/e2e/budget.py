@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Day budgets, with a model that counts what reaches it."""
+import json
 import threading
 
-from harness import eventually, expect, expect_eq, expect_in, main, test
+from harness import Box, Postgres, eventually, expect, expect_eq, expect_in, main, test
 from model_server import ModelServer
 
 
@@ -129,6 +130,102 @@ def a_folder_lowers_the_budget_of_its_runs(box):
     daemon.start("hello", cwd=box.work).end()
     expect_eq(len(model.seen), 1)
     daemon.stop()
+
+
+@test
+def doctor_says_what_is_set_used_left_and_stopped(box):
+    def lines():
+        checks = json.loads(box.run("doctor", "--json")[0])["checks"]
+        return {check["message"].split(" today")[0]: check for check in checks if check["name"] == "budget"}
+
+    ModelServer(box, lambda reply: reply.text("hello"))
+    daemon = box.serve()
+    expect_in("none is set", next(iter(lines().values()))["message"])
+    box.run("agent", "set", "planner", "--tokens-per-day", "9000000", "--tool-calls-per-day", "4")
+    daemon.start("hello").end()
+    used = agent(daemon)["budget"]["tokens"]["used"]
+    line = lines()["agent planner"]
+    expect_eq(line["status"], "ok")
+    expect_in(f"{used} of 9000000 tokens used, {9000000 - used} left; 0 of 4 tool calls used, 4 left", line["message"])
+    box.run("agent", "set", "planner", "--tokens-per-day", str(used), "--tool-calls-per-day", "none")
+    line = lines()["agent planner"]
+    expect_eq(line["status"], "warn")
+    expect_in("it is used up: requests are refused until", line["message"])
+    expect_in("--tokens-per-day", line["fix"])
+    daemon.stop()
+
+
+@test
+def a_test_of_a_model_counts_for_all_agents(box):
+    model = ModelServer(box, lambda reply: reply.text("hello " * 10))
+    box.env.update(limits(all_tokens_per_day=100))
+    daemon = box.serve()
+    used = 0
+    while (tokens := agent(daemon)["budget"]["all"]["tokens"])["left"] >= 80:  # what one takes at least
+        expect_eq(tokens["used"], used)
+        answer = box.json("model", "test", "near")
+        used += answer["input_tokens"] + answer["output_tokens"]
+    expect_eq((tokens["used"], tokens["reserved"]), (used, 0))
+    expect_eq(agent(daemon)["budget"]["tokens"]["used"], 0)
+    asked = len(model.seen)
+    expect(asked > 0, "nothing was asked")
+    expect_in("budget of tokens for all agents is 100", box.run("model", "test", "near", code=1)[1])
+    expect_eq(len(model.seen), asked)
+    daemon.stop()
+
+
+@test
+def an_exported_agent_takes_its_budget_along(box):
+    ModelServer(box, lambda reply: reply.text("hello"))
+    daemon = box.serve()
+    box.run("agent", "create", "Thrifty", "--tokens-per-day", "1234", "--cost-per-day", "0.5")
+    box.run("agent", "export", "thrifty", "thrifty.tar.gz")
+    copy = box.json("agent", "import", "thrifty.tar.gz")
+    expect_eq(daemon.ask("GET", f"/agents/{copy['id']}")["budget"]["own"],
+              {"tokensPerDay": 1234, "costPerDay": 0.5})
+    daemon.stop()
+
+
+@test
+def two_daemons_on_one_database_can_not_both_pass_one_check(box):
+    """Many rounds: both ask in the same moment, and there is room for one answer."""
+    postgres, other = Postgres(), Box()
+    box.closing += [other, postgres]
+    hold = threading.Event()
+
+    def answer(reply):
+        hold.wait(30)
+        reply.text("hello")
+
+    models = []
+    for one in (box, other):
+        one.env["DORMOUSE_STORE_URL"] = postgres.url
+        models.append(ModelServer(one, answer))
+    room = limits(all_tokens_per_day=20000)
+    first, second = box.serve(env=room), other.serve(env=room)
+    streams = []
+    for i in range(8):
+        threads = [threading.Thread(target=lambda d=daemon: streams.append(d.start(f"hello {i}"))) for daemon in (first, second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    # What is not refused stands at a model, which does not answer yet.
+    eventually(lambda: sum(len(model.seen) for model in models) +
+               sum(run["status"] == "failed" for run in first.ask("GET", "/runs?limit=100")["runs"]) == 16,
+               "each was refused or has left")
+    tokens = first.ask("GET", "/agents/planner")["budget"]["all"]["tokens"]
+    most = sum(body.get("max_tokens") or body.get("max_completion_tokens") for model in models for body in (json.loads(raw) for _, raw in model.seen))
+    expect(tokens["used"] + tokens["reserved"] <= 20000, f"{tokens} is more than there is")
+    expect(0 < most <= 20000, f"answers may have {most} tokens together")
+    hold.set()
+    for stream in streams:
+        stream.end()
+    tokens = second.ask("GET", "/agents/planner")["budget"]["all"]["tokens"]
+    expect_eq(tokens["reserved"], 0)
+    expect(0 < tokens["used"] <= 20000, f"{tokens}")
+    first.stop()
+    second.stop()
 
 
 @test

@@ -7,7 +7,7 @@ import os from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { startHeld } from "../e2e/held_model.mjs";
-import { a11y, Daemon, launch, open, press, shoot } from "./browser.mjs";
+import { a11y, Daemon, judgeLooks, launch, open, press, shoot } from "./browser.mjs";
 
 const EVIL = [
   "<script>window.hacked = 1</script>", "<img src=x onerror=\"window.hacked = 2\">", "<svg onload=\"window.hacked = 3\"></svg>",
@@ -395,6 +395,31 @@ test("settings tell what is used and left of the day's budget", async (t) => {
   await page.getByRole("tab", { name: "Settings" }).click();
   await page.getByText(/^tokens today: .* of 5.0M used, .* left$/).waitFor();
   assert.equal(await page.getByRole("progressbar", { name: "tokens today" }).getAttribute("max"), "5000000");
+});
+
+test("a day's budget is set, changed and taken away on the page", async (t) => {
+  const page = await visit(t, "/agents/planner/budget");
+  await page.getByRole("tab", { name: "Settings" }).click();
+  const budget = page.getByRole("region", { name: "Budget" });
+  const own = async () => (await daemon.ask("GET", "/agents/planner")).budget.own;
+  await budget.getByLabel("Tokens a day").fill("4000000");
+  await budget.getByLabel("Cost a day").fill("2.5");
+  await budget.getByRole("button", { name: "Save the budget" }).click();
+  await budget.getByText(/^tokens today: .* of 4.0M used/).waitFor();
+  await budget.getByText(/^cost today: .* left$/).waitFor();
+  assert.deepEqual(await own(), { tokensPerDay: 4000000, costPerDay: 2.5 });
+  assert.deepEqual(await judgeLooks(page, "agent-budget"), []);
+  await budget.getByLabel("Tokens a day").fill("");
+  await budget.getByLabel("Cost a day").fill("");
+  await budget.getByLabel("Tool calls a day").fill("7");
+  await budget.getByRole("button", { name: "Save the budget" }).click();
+  await budget.getByText(/^tool calls today: .* of 7 used/).waitFor();
+  assert.deepEqual(await own(), { toolCallsPerDay: 7 });
+  assert.equal(await budget.getByText(/^tokens today/).count(), 0);
+  await budget.getByLabel("Tool calls a day").fill("");
+  await budget.getByRole("button", { name: "Save the budget" }).click();
+  await page.waitForFunction(() => !document.querySelector(".budget-bar"));
+  assert.equal(await own(), undefined);
 });
 
 test("on a phone the panels are a sheet, and nothing is wider than the screen", async (t) => {

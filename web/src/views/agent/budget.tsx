@@ -1,8 +1,14 @@
-// What an agent has used of its day's budget, and what is left; nothing where it has none.
-import type { Agent, Amount, Amounts } from "../../api/types";
+// What an agent may use up in a day: set here, with what is used of it and what is left.
+import { useState, type FormEvent } from "react";
+import { act, paths } from "../../api/client";
+import { store } from "../../api/store";
+import type { Agent, Amount, Amounts, Limits } from "../../api/types";
 import { exact, money, short } from "../../format";
+import { attempt, Button, Input } from "../../ui";
 
-const ROWS = [["tokens", "tokens", short], ["cost", "cost", money], ["toolCalls", "tool calls", short]] as const;
+const ROWS = [
+  ["tokens", "tokens", short, "tokensPerDay", 1], ["cost", "cost", money, "costPerDay", "any"], ["toolCalls", "tool calls", short, "toolCallsPerDay", 1],
+] as const;
 
 function Bar({ label, amount, say }: { label: string; amount: Amount; say: (n: number) => string }) {
   const { used, reserved, limit, left } = amount;
@@ -16,15 +22,50 @@ function Bar({ label, amount, say }: { label: string; amount: Amount; say: (n: n
 }
 
 const bars = (amounts: Amounts, whose: string) => ROWS.map(([key, word, say]) => <Bar key={whose + key} label={`${whose}${word} today`} amount={amounts[key]} say={say} />);
+const isLimited = (amounts: Amounts | undefined): boolean => !!amounts && ROWS.some(([key]) => amounts[key].limit !== undefined);
+
+/** Its own limits. Emptied is none; what the configuration says for every agent holds besides. */
+function Form({ agent, own }: { agent: Agent; own: Limits }) {
+  const [draft, setDraft] = useState<Record<string, string>>({});
+  const [busy, setBusy] = useState(false);
+  const typed = (key: keyof Limits): string => draft[key] ?? (own[key] === undefined ? "" : String(own[key]));
+  const changed = ROWS.filter(([, , , key]) => typed(key).trim() !== (own[key] === undefined ? "" : String(own[key])));
+  const save = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    const budget = Object.fromEntries(changed.map(([, , , key]) => [key, typed(key).trim() ? Number(typed(key)) : null]));
+    const done = await attempt("Could not save", () => act.changeAgent(agent.id, { budget }));
+    setBusy(false);
+    store.invalidate(paths.agents);
+    if (done) setDraft({});
+  };
+  return (
+    <form className="stack" onSubmit={(event) => void save(event)}>
+      {ROWS.map(([, word, , key, step]) => (
+        <Input key={key} type="number" inputMode="decimal" min={step === 1 ? 1 : 0} step={step} label={`${word[0]?.toUpperCase()}${word.slice(1)} a day`} placeholder="no limit"
+          value={typed(key)} onChange={(event) => setDraft({ ...draft, [key]: event.target.value })} />
+      ))}
+      {changed.length > 0 && (
+        <div className="row row-end">
+          <Button onClick={() => setDraft({})}>Discard</Button>
+          <Button tone="primary" type="submit" busy={busy}>Save the budget</Button>
+        </div>
+      )}
+    </form>
+  );
+}
 
 export default function Budget({ agent }: { agent: Agent }) {
   const { budget } = agent;
-  if (!budget || ![...Object.values(budget), ...Object.values(budget.all ?? {})].some((amount) => typeof amount === "object" && "limit" in amount)) return null;
+  if (!budget) return null;
   return (
     <section className="stack" aria-label="Budget">
+      <h3>Budget</h3>
+      <p className="small muted">When a day's budget is used up, {agent.displayName} stops before anything is sent. Empty is no limit.</p>
+      <Form key={agent.id} agent={agent} own={budget.own ?? {}} />
       {bars(budget, "")}
       {budget.all && bars(budget.all, "all agents: ")}
-      <div className="small muted">Begins anew {exact(budget.resetsAt)}.</div>
+      {(isLimited(budget) || isLimited(budget.all)) && <div className="small muted">Begins anew {exact(budget.resetsAt)}.</div>}
     </section>
   );
 }

@@ -42,7 +42,7 @@ export function SettingsPanel({ agent }: { agent: Agent }) {
   const changed = Object.keys(draft).length > 0;
   const save = async (change: AgentChange): Promise<void> => {
     setBusy(true);
-    store.put<Agent>(paths.agent(agent.id), (old) => old && { ...old, ...change });
+    store.put<Agent>(paths.agent(agent.id), (old) => old && { ...old, ...change, budget: old.budget });
     const done = await attempt("Could not save", () => act.changeAgent(agent.id, change));
     setBusy(false);
     store.invalidate(paths.agents);

@@ -202,11 +202,23 @@ export async function a11y(page, { colours = false } = {}) {
 
 export const NARROW = { width: 360, height: 740 };
 
-/** What is wrong with a view as it stands: wider than the window, or not for everybody. */
+/** Pages and boxes that scroll into emptiness: what is hidden from the eye lies outside of what holds it, or the
+ * page is longer than what stands on it. */
+export const emptiness = (page) => page.evaluate(() => {
+  const found = [];
+  const long = document.documentElement.scrollHeight - Math.max(innerHeight, Math.ceil(document.body.getBoundingClientRect().bottom + scrollY));
+  if (long > 1) found.push(`${long} px of emptiness below the page`);
+  for (const hidden of document.querySelectorAll(".visually-hidden")) {
+    if (getComputedStyle(hidden).position === "absolute" && hidden.offsetParent !== hidden.parentElement && hidden.offsetParent !== null) found.push(`"${hidden.textContent.slice(0, 40)}" lies in ${hidden.offsetParent.tagName}.${hidden.offsetParent.className}`);
+  }
+  return found;
+});
+
+/** What is wrong with a view as it stands: wider or longer than it should be, or not for everybody. */
 export async function judge(page, name, options) {
   await page.waitForFunction(() => !document.querySelector(".skeleton"));
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  const found = [...(over > 0 ? [`${over} px too wide`] : []), ...await a11y(page, options)];
+  const found = [...(over > 0 ? [`${over} px too wide`] : []), ...await emptiness(page), ...await a11y(page, options)];
   await shoot(page, name);
   return found.map((line) => `${name}: ${line}`);
 }

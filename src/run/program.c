@@ -122,6 +122,8 @@ enum { CALL_WANTS = 1, CALL_ACTS, CALL_UNKNOWN, CALL_OVER, CALL_DENIED, CALL_STO
 #define HOLDS        BP_ON_ANY(GOES_ON)
 #define REFUSED(set) BP_ON_ANY((set), .mine = true)
 #define COMPLETES    (T(ACTED) | T(ASKED))
+/* While it acts the one judgement that can still be meant is that it needs a yes after all. */
+#define NO_YES_NEEDED BP_ON_MINE(RUN_EV_JUDGED, .lacks = RUN_RISKY)
 
 static const struct bp_point call[] = {
     { .name = "waits until the thought is whole",
@@ -142,7 +144,8 @@ static const struct bp_point call[] = {
                               BP_ON_MINE(RUN_EV_ACTED, .has = RUN_STALE, .go = BP_GO(CALL_WANTS)),
                               BP_ON_MINE(RUN_EV_ACTED, .go = BP_GO(CALL_OVER)),
                               BP_ON_ANY(STOPS, .go = BP_GO(CALL_STOPS)) },
-                    .block = { HOLDS, REFUSED(T(EDIT) | T(GATE) | T(TOLD) | T(DENIED)) } },
+                    .block = { HOLDS, REFUSED(T(EDIT) | T(GATE) | T(TOLD) | T(DENIED)),
+                               NO_YES_NEEDED } },
     [CALL_UNKNOWN] = { .name = "nobody knows whether it acted",
                        .wait = { BP_ON_MINE(RUN_EV_TOLD, .has = RUN_AGAIN, .go = BP_GO(CALL_WANTS)),
                                  BP_ON_MINE(RUN_EV_TOLD, .go = BP_GO(CALL_OVER)),
@@ -157,7 +160,8 @@ static const struct bp_point call[] = {
                                  REFUSED(ANEW | T(GATE) | COMPLETES | T(TOLD) | T(DENIED)) } },
     [CALL_STOPS] = { .name = "is being stopped",
                      .wait = { BP_ON_MINE(RUN_EV_ACTED, .go = BP_GO(CALL_OVER)) },
-                     .block = { HOLDS, REFUSED(T(EDIT) | T(GATE) | T(TOLD) | T(DENIED)) } },
+                     .block = { HOLDS, REFUSED(T(EDIT) | T(GATE) | T(TOLD) | T(DENIED)),
+                                NO_YES_NEEDED } },
 };
 
 /* ---- what may be assumed of the outside, for progress: run_judgement() ---- */

@@ -13,9 +13,10 @@ const ROWS = [
 function Bar({ label, amount, say }: { label: string; amount: Amount; say: (n: number) => string }) {
   const { used, reserved, limit, left } = amount;
   if (limit === undefined || left === undefined) return null;
+  const some = (n: number): string => (n > 0 ? say(n) : "nothing");
   return (
     <div>
-      <div className="small">{label}: {say(used)} of {say(limit)} used{reserved > 0 && <>, {say(reserved)} reserved</>}, {say(left)} left</div>
+      <div className="small">{label}: {some(used)} of {say(limit)} used{reserved > 0 && <>, {say(reserved)} reserved</>}, {some(left)} left</div>
       <progress className="budget-bar" aria-label={label} max={limit} value={Math.min(limit, used + reserved)} />
     </div>
   );

@@ -70,6 +70,50 @@ class Errors(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
 
 
+class Security(unittest.TestCase):
+    HEAD = "| class | how it is held | test |\n|---|---|---|\n"
+    ROW = ("| a class | `src/db/a.c`, `a.c`, `db_open()`, by `words` | db: `opens`, reads_* (both engines); `e2e-db`: it_runs; "
+           "web-db: `a page, shown in *`; check-db |\n")
+    FILES = {
+        "src/db/a.c": "int db_open(void)\n",
+        "tests/meson.build": "test_db = executable(\n  'test-db',\n  'test_a.c',\n)\ntest('db', test_db, timeout: 1)\n"
+                             "test('e2e-db', files('db.py'), args: [x])\n"
+                             "test('web-db', files('run'), args: [x, files('db.test.mjs')])\n"
+                             "test('check-db', find_program('x'))\n",
+        "tests/test_a.c": "TEST(opens)\nDB_TEST(reads_rows, .timeout_s = 1)\n",
+        "tests/db.py": "def it_runs(box):\n",
+        "tests/db.test.mjs": "  test(`a page, shown in ${language}`, async () => {\n",
+    }
+
+    def said(self, row):
+        done = run("check-security", {**self.FILES, "docs/SECURITY.md": self.HEAD + row})
+        return done.returncode, done.stdout
+
+    def test_rows_whose_names_are_there_pass(self):
+        self.assertEqual(self.said(self.ROW + "| not held: x | | |\n"), (0, "1 passed, 0 failed, 0 skipped\n"))
+
+    def test_whatever_is_named_and_not_there_is_refused(self):
+        for there, gone, sentence in (
+            ("`src/db/a.c`", "`src/db/b.c`", "there is no file src/db/b.c"),
+            ("`a.c`", "`b.c`", "there is no file b.c"),
+            ("`db_open()`", "`db_close()`", "there is no function db_close()"),
+            ("`opens`", "`closes`", "suite db has no test closes"),
+            ("reads_*", "writes_*", "suite db has no test writes_*"),
+            ("it_runs", "it_walks", "suite e2e-db has no test it_walks"),
+            ("shown in *", "hidden in *", "suite web-db has no test a page, hidden in *"),
+            ("`e2e-db`", "e2e-gone", "there is no suite e2e-gone"),
+            ("db: `opens`, reads_* (both engines);", "db;", "suite db is named without a test"),
+        ):
+            with self.subTest(gone):
+                self.assertIn(there, self.ROW)
+                code, said = self.said(self.ROW.replace(there, gone, 1))
+                self.assertEqual((code, said.splitlines()[-1]), (1, "0 passed, 1 failed, 0 skipped"), said)
+                self.assertIn(f"docs/SECURITY.md:3: {sentence}\n", said)
+
+    def test_a_document_without_rows_is_refused(self):
+        self.assertEqual(self.said("")[0], 1)
+
+
 class Mutate(unittest.TestCase):
     """What it plants; that it builds and runs is seen whenever somebody uses it."""
 

@@ -165,18 +165,19 @@ class RunTests(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def total(self, *suites, prepare=lambda root: None):
+    def total(self, *suites, prepare=lambda root: None, options=(), waits=()):
         root = pathlib.Path(self.folder.name)
         lines = ["project('t', 'c')"]
         for i, script in enumerate(suites):
             (root / f"{i}.sh").write_text("#!/bin/sh\n" + script + "\n")
             (root / f"{i}.sh").chmod(0o755)
-            lines.append(f"test('{i}', find_program('{i}.sh'), timeout: 1)")
+            mark = ", suite: 'waits'" if i in waits else ""
+            lines.append(f"test('{i}', find_program('{i}.sh'), timeout: 1{mark})")
         (root / "meson.build").write_text("\n".join(lines))
         subprocess.run(["meson", "setup", "--wipe" if (root / "b").exists() else "--buildtype=plain",
                         root / "b", root], check=True, capture_output=True)
         prepare(root)
-        done = subprocess.run([ROOT / "tools" / "run-tests", root / "b"], capture_output=True, text=True)
+        done = subprocess.run([ROOT / "tools" / "run-tests", root / "b", *options], capture_output=True, text=True)
         return done.stdout.splitlines()[-1], done.returncode
 
     def test_counts_are_added_over_suites(self):
@@ -193,6 +194,15 @@ class RunTests(unittest.TestCase):
     def test_a_suite_that_crashes_after_counting_is_a_failure(self):
         self.assertEqual(self.total("echo '3 passed, 0 failed, 0 skipped'; exit 3"),
                          ("3 passed, 1 failed, 0 skipped", 1))
+
+    def test_a_suite_that_waits_holds_nobody_up(self):
+        """It ends when the next one has begun, and they have one place between them."""
+        pipe = pathlib.Path(self.folder.name, "pipe")
+        said = "echo '1 passed, 0 failed, 0 skipped'"
+        self.assertEqual(self.total(f"mkfifo {pipe}; cat {pipe}; {said}",
+                                    f"until test -p {pipe}; do :; done; echo >{pipe}; {said}",
+                                    options=("--jobs", "1", "--time-factor", "60"), waits=(0,)),
+                         ("2 passed, 0 failed, 0 skipped", 0))
 
     def test_a_suite_that_hangs_is_ended_and_is_a_failure(self):
         self.assertEqual(self.total("sleep 60"), ("0 passed, 1 failed, 0 skipped", 1))

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,18 +22,22 @@ static void root_init(struct rig *rig, struct test *t)
 
 TEST(no_process_inside_is_root_to_the_kernel)
 {
+    const gid_t groups[] = { STRANGER };
     struct rig rig;
     char path[64];
     uint64_t stamp;
     struct stat st;
 
     root_init(&rig, t);
+    ASSERT_EQ(setgroups(ARRAY_LEN(groups), groups), 0);
     rig_bash(&rig, "sleep 600 & true");
     /* bubblewrap, which waits outside for process 1. */
     snprintf(path, sizeof(path), "/proc/%d", hand_pid(rig.hand, &stamp));
     ASSERT_EQ(stat(path, &st), 0);
     ASSERT_EQ(st.st_uid, HAND_UID);
     ASSERT_EQ(st.st_gid, HAND_UID);
+    snprintf(path + strlen(path), sizeof(path) - strlen(path), "/status");
+    ASSERT_CONTAINS(test_read_file(t, path).p, "\nGroups:\t \n");
     rig_end(&rig);
 }
 

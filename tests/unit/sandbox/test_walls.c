@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -253,22 +254,33 @@ TEST(settings_behind_a_link_are_bound_where_they_are)
 TEST(a_place_that_became_a_link_is_refused)
 {
     const char *home = real_dir(t, "home"), *out = real_dir(t, "home/out");
-    const char *const write[] = { out, NULL };
-    const struct sandbox_spec spec = { .cwd = home, .allow_write = write, .resolved = true };
-    const struct sandbox_spec in_out = { .cwd = out, .resolved = true };
+    const char *socket = arena_printf(&t->arena, "%s/socket", home);
+    const char *const list[] = { out, NULL }, *const sockets[] = { socket, NULL };
+    const struct {
+        const char *what;
+        struct sandbox_spec spec;
+    } cases[] = {
+        { "the writable place", { .cwd = home, .allow_write = list, .resolved = true } },
+        { "the working directory", { .cwd = out, .resolved = true } },
+        { "the socket", { .cwd = home, .allow_unix_sockets = sockets, .resolved = true } },
+    };
 
-    for (int i = 0; i < 2; i++) {
+    ASSERT_EQ(mknod(socket, S_IFSOCK | 0600, 0), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_WALLS w = { .cwd = NULL };
 
-        ASSERT_OK(walls_build(i ? &in_out : &spec, &how, &w, &t->err));
+        ASSERT_OK(walls_build(&cases[i].spec, &how, &w, &t->err));
     }
     rmdir(out);
     ASSERT_EQ(symlink("..", out), 0);
-    for (int i = 0; i < 2; i++) {
+    ASSERT_EQ(rename(socket, arena_printf(&t->arena, "%s/other", home)), 0);
+    ASSERT_EQ(symlink("other", socket), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         AUTO_WALLS w = { .cwd = NULL };
 
         err_reset(&t->err);
-        ASSERT_FAILS(walls_build(i ? &in_out : &spec, &how, &w, &t->err), ERR_PATH_DENIED);
+        ASSERT_FAILS(walls_build(&cases[i].spec, &how, &w, &t->err), ERR_PATH_DENIED);
+        ASSERT_CONTAINS(test_err_text(t), cases[i].what);
         ASSERT_CONTAINS(test_err_text(t), "has become a link to");
     }
 }

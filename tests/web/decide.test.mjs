@@ -69,6 +69,20 @@ async function typeUntilItWaits(page) {
   }
   return typed;
 }
+/** In view, and where it was for twice as long as a button has to stand before it takes a press. */
+async function standsStill(button) {
+  await button.scrollIntoViewIfNeeded();
+  await button.evaluate((element) => new Promise((done) => {
+    let at = "", since = 0;
+    const look = () => {
+      const { left, top } = element.getBoundingClientRect();
+      if (at !== `${left} ${top}`) [at, since] = [`${left} ${top}`, performance.now()];
+      if (performance.now() - since > 1400) done();
+      else requestAnimationFrame(look);
+    };
+    look();
+  }));
+}
 const approve = (page) => page.locator(".item").getByRole("button", { name: /^(Approve|Make this agent)/ });
 
 for (const [name, prompt] of [["chat", "write it down"], ["wizard", "propose something"]])
@@ -181,11 +195,15 @@ test("a long text is shown to its end before it can be approved, by keys too", a
   const page = await visit(t, `/inbox/${item.id}`);
   await page.getByText("look at the text to its end first").waitFor();
   await page.locator(".item").focus();
-  await page.locator(".item .button-key").first().waitFor(); // keys work, and buttons have stood still as long
+  await page.locator(".item .button-key").first().waitFor(); // keys work
+  const decisions = [];
+  page.on("request", (request) => request.method() === "POST" && decisions.push(request.url()));
+  await standsStill(approve(page)); // or it would take no press for having moved
   await approve(page).click({ force: true });
   await page.keyboard.press("a");
-  assert.equal(await item.state(), "pending");
   assert.deepEqual(await judgeLooks(page, "decide-long"), []);
+  assert.equal(await item.state(), "pending");
+  assert.deepEqual(decisions, []);
   await page.locator(".item pre").first().focus();
   await page.keyboard.press("End");
   await ready(page);

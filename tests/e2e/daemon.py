@@ -17,8 +17,8 @@ import time
 import urllib.error
 import urllib.request
 
-from harness import (BINARY, ROOT, WAIT_S, Postgres, Skip, eventually, expect, expect_eq, expect_in, free_port, holder,
-                     is_dead, main, test)
+from harness import (BINARY, LONG, ROOT, WAIT_S, Postgres, Skip, eventually, expect, expect_eq, expect_in, free_port,
+                     holder, is_dead, main, test)
 
 
 # ---- doctor ----
@@ -359,7 +359,7 @@ def a_kill_at_any_moment_of_the_start_leaves_nothing_in_the_way(box):
     whole = time.monotonic() - began
     seed = int(time.time())
     dice = random.Random(seed)
-    for i in range(50):
+    for i in range(50 if LONG else 20):
         if i % 5 == 0:  # every fifth time the databases are made anew
             shutil.rmtree(box.data)
         start_and_kill(box, dice.uniform(0, whole))

@@ -19,6 +19,9 @@
 #include "serve/peer.h"
 
 #define STRANGER 12345
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77 /* Linux 6.5 */
+#endif
 
 struct peer_case {
     int listener;
@@ -76,9 +79,30 @@ TEST(a_process_of_ones_own_may_speak)
         case_connect(&c);
     fd = case_accept(&c, pid);
     ASSERT(peer_may_speak(fd));
-    /* Its number may be another's by now. */
     case_end(pid);
     ASSERT(!peer_may_speak(fd));
+}
+
+/* Its number may soon be another's. */
+TEST(a_process_that_has_ended_may_not_speak_while_its_number_is_kept)
+{
+    struct peer_case c;
+    int fd, process;
+    socklen_t size = sizeof(process);
+    siginfo_t info;
+    pid_t pid;
+
+    case_begin(t, &c);
+    pid = fork();
+    if (pid == 0)
+        case_connect(&c);
+    fd = case_accept(&c, pid);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &process, &size) < 0)
+        SKIP("this kernel does not say (Linux before 6.5)");
+    kill(pid, SIGKILL);
+    ASSERT_EQ(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    ASSERT(!peer_may_speak(fd));
+    case_end(pid);
 }
 
 TEST(another_user_may_not_speak_but_root_may)

@@ -8,6 +8,7 @@ import http.client
 import io
 import json
 import os
+import shutil
 import tarfile
 
 from harness import Stream, eventually, expect, expect_eq, expect_in, main, test
@@ -237,6 +238,9 @@ def a_file_that_is_renamed_on_disk_keeps_whose_words_it_holds(box):
     os.rename(f"{folder}/note.md", f"{folder}/other.md")
     eventually(lambda: "knowledge/other.md" in listed() and "knowledge/note.md" not in listed(), "renamed")
     expect_eq(listed()["knowledge/other.md"], ["the webhook deploys"])
+    shutil.copyfile(f"{folder}/other.md", f"{folder}/copy.md")
+    eventually(lambda: "knowledge/copy.md" in listed(), "copied")
+    expect_eq(listed()["knowledge/copy.md"], ["the webhook deploys"])
     os.rename(f"{folder}/other.md", f"{folder}/third.md")
     with open(f"{folder}/third.md", "a", encoding="utf-8") as file:
         file.write("and more\n")

@@ -171,6 +171,32 @@ DB_TEST(a_removed_file_is_gone_and_comes_back_by_restoring)
     ASSERT_EQ(restore(rig, "a.md", 1, &file), 0);
 }
 
+/* Under whatever name, and whoever brings it. Other words in its place are the writer's own. */
+DB_TEST(a_text_keeps_where_it_came_from)
+{
+    AUTO(rig) rig = rig_open(t);
+    struct file_write write = {
+        .tree = TREE, .path = STR("a.md"), .content = STR("theirs"), .author = STR("owner")
+    };
+    struct file file;
+
+    write.taint = STR("web");
+    ASSERT_EQ(rig_put(rig, &write, &file), 1);
+    write.taint = STR_NONE;
+    write.path = STR("b.md");
+    ASSERT_EQ(rig_put(rig, &write, &file), 1);
+    ASSERT_STR(file.taint, "web");
+    write.path = STR("c.md");
+    write.content = STR("mine");
+    ASSERT_EQ(rig_put(rig, &write, &file), 1);
+    ASSERT_EQ(file.taint.n, 0);
+    write.taint = STR("file");
+    write.path = STR("d.md");
+    write.content = STR("theirs");
+    ASSERT_EQ(rig_put(rig, &write, &file), 1);
+    ASSERT_STR(file.taint, "file,web");
+}
+
 DB_TEST(whoever_never_saw_a_removed_file_may_make_it_anew)
 {
     AUTO(rig) rig = rig_open(t);

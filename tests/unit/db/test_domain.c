@@ -544,6 +544,21 @@ DB_TEST(a_failed_write_leaves_the_domain_readable)
     ASSERT_CONTAINS(test_err_text(t), "read-only");
 }
 
+/* Nobody has written or read since it went wrong. */
+DB_TEST(a_probe_finds_what_no_statement_has_met_yet)
+{
+    struct db_fault fault = { .at = DB_FAULT_STEP, .kind = DB_FAULT_BUSY };
+    AUTO(domain) domain = open_failing(t, &fault);
+
+    ASSERT_OK(domain_probe(domain, &t->err));
+    fault.nth = 1;
+    ASSERT_EQ(domain_health(domain), DOMAIN_OK);
+    ASSERT(domain_probe(domain, &t->err) < 0);
+    fault = (struct db_fault){ .at = DB_FAULT_NEVER };
+    err_reset(&t->err);
+    ASSERT_OK(domain_probe(domain, &t->err));
+}
+
 DB_TEST(a_failed_sync_at_the_commit_loses_the_domain)
 {
     struct db_fault fault = { .at = DB_FAULT_COMMIT_AFTER, .kind = DB_FAULT_SYNC };

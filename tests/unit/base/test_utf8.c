@@ -186,6 +186,43 @@ TEST(utf8_oddity_names_what_a_reader_does_not_see)
                  utf8_oddity_name(utf8_oddity_of(cases[i].code)));
 }
 
+/* Each run of them by its first and last, so that none is missing and none ends early. */
+TEST(utf8_oddities_begin_and_end_where_unicode_says)
+{
+    static const struct {
+        uint32_t first, last;
+        enum utf8_oddity oddity;
+    } runs[] = {
+        { 0x0000, 0x001F, UTF8_CONTROL },     { 0x007F, 0x009F, UTF8_CONTROL },
+        { 0x00A0, 0x00A0, UTF8_ODD_SPACE },   { 0x00AD, 0x00AD, UTF8_HIDDEN },
+        { 0x034F, 0x034F, UTF8_HIDDEN },      { 0x061C, 0x061C, UTF8_BIDI },
+        { 0x115F, 0x1160, UTF8_HIDDEN },      { 0x1680, 0x1680, UTF8_ODD_SPACE },
+        { 0x17B4, 0x17B5, UTF8_HIDDEN },      { 0x180B, 0x180F, UTF8_HIDDEN },
+        { 0x2000, 0x200A, UTF8_ODD_SPACE },   { 0x200B, 0x200D, UTF8_HIDDEN },
+        { 0x200E, 0x200F, UTF8_BIDI },        { 0x2028, 0x2029, UTF8_CONTROL },
+        { 0x202A, 0x202E, UTF8_BIDI },        { 0x202F, 0x202F, UTF8_ODD_SPACE },
+        { 0x205F, 0x205F, UTF8_ODD_SPACE },   { 0x2060, 0x2065, UTF8_HIDDEN },
+        { 0x2066, 0x2069, UTF8_BIDI },        { 0x206A, 0x206F, UTF8_HIDDEN },
+        { 0x2800, 0x2800, UTF8_HIDDEN },      { 0x3000, 0x3000, UTF8_ODD_SPACE },
+        { 0x3164, 0x3164, UTF8_HIDDEN },      { 0xE000, 0xF8FF, UTF8_PRIVATE },
+        { 0xFDD0, 0xFDEF, UTF8_INVALID },     { 0xFE00, 0xFE0F, UTF8_HIDDEN },
+        { 0xFEFF, 0xFEFF, UTF8_HIDDEN },      { 0xFFA0, 0xFFA0, UTF8_HIDDEN },
+        { 0xFFF0, 0xFFFB, UTF8_HIDDEN },      { 0x1BCA0, 0x1BCA3, UTF8_HIDDEN },
+        { 0x1D159, 0x1D159, UTF8_HIDDEN },    { 0x1D173, 0x1D17A, UTF8_HIDDEN },
+        { 0xE0000, 0xE0FFF, UTF8_HIDDEN },    { 0xF0000, 0xFFFFD, UTF8_PRIVATE },
+        { 0x100000, 0x10FFFD, UTF8_PRIVATE },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
+        bool joined = i > 0 && runs[i - 1].last + 1 == runs[i].first;
+
+        if (utf8_oddity_of(runs[i].first) != runs[i].oddity ||
+            utf8_oddity_of(runs[i].last) != runs[i].oddity ||
+            (runs[i].first && !joined && utf8_oddity_of(runs[i].first - 1) == runs[i].oddity))
+            FAIL("U+%04X to U+%04X", runs[i].first, runs[i].last);
+    }
+}
+
 TEST(utf8_find_odd_looks_only_for_what_is_asked)
 {
     struct str s = STR("tab\tand \u202Ebidi\u200B\xFF");

@@ -4,7 +4,6 @@
  */
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/nearest.h"
 #include "cli/args_int.h"
 #include "harness/test.h"
 
@@ -270,21 +269,6 @@ TEST(very_long_words_are_refused_without_harm)
     ASSERT_FAILS(PARSE("copy", word), ERR_BAD_REQUEST);
     cli_args_release(&args);
     ASSERT_FAILS(PARSE(word + 2), ERR_BAD_REQUEST);
-}
-
-TEST(the_nearest_name_is_near)
-{
-    static const char *const names[] = { "serve", "schema", "doctor", "v" };
-
-    ASSERT_TEXT(nearest_name("srve", names, 4), "serve");
-    ASSERT_TEXT(nearest_name("sevre", names, 4), "serve");
-    ASSERT_TEXT(nearest_name("schem", names, 4), "schema");
-    ASSERT_TEXT(nearest_name("doc", names, 4), "doctor");
-    ASSERT_TEXT(nearest_name("SCHMEA", names, 4), "schema");
-    ASSERT(nearest_name("x", names, 4) == NULL);
-    ASSERT(nearest_name("", names, 4) == NULL);
-    ASSERT(nearest_name("banana", names, 4) == NULL);
-    ASSERT(nearest_name("serve", names, 0) == NULL);
 }
 
 static int nothing(const struct cli_args *args)

@@ -426,6 +426,37 @@ TEST(a_todo_of_a_calendar_becomes_a_task)
     ASSERT_STR(import.records[0].notes, "two\nlines \\ here");
 }
 
+TEST(priorities_of_a_calendar_are_one_to_nine)
+{
+    static const struct {
+        const char *said, *priority;
+    } rows[] = {
+        { "-1", "" },
+        { "0", "" },
+        { "1", "P0" },
+        { "2", "P1" },
+        { "4", "P1" },
+        { "5", "P2" },
+        { "6", "P3" },
+        { "9", "P3" },
+        { "10", "" },
+        { "x", "" },
+        { "", "" },
+        { "1x", "" },
+        { "99999999999999999999", "" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *text = arena_printf(
+            &t->arena, CALENDAR("BEGIN:VTODO\r\nSUMMARY:x\r\nPRIORITY:%s\r\nEND:VTODO\r\n"),
+            rows[i].said);
+        struct import import = read_as(t, IMPORT_ICS, text);
+
+        ASSERT_EQ(import.count, 1);
+        ASSERT_STR(import.records[0].priority, rows[i].priority);
+    }
+}
+
 TEST(times_of_a_calendar_are_read_where_they_were_written)
 {
     static const struct {

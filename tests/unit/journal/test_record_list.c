@@ -162,6 +162,52 @@ DB_TEST(a_scope_shows_what_counts_for_its_categories_now)
     ASSERT_TEXT(ids_of(&rig, time), "xg,xh");
 }
 
+/* Each statement fails in turn: an agent sees what its scope holds or an error, never less or more.
+ */
+DB_TEST(what_a_scope_can_not_judge_is_an_error)
+{
+    static const enum record_type types[] = { RECORD_TASK,           RECORD_TIME_ENTRY,
+                                              RECORD_CHECKLIST_ITEM, RECORD_RATING,
+                                              RECORD_ENTRY_LINK,     RECORD_DAY_PLAN_BLOCK };
+    AUTO_RIG rig;
+    struct str gym = STR("gym");
+    struct journal_scope scope = { .categories = &gym, .n = 1 };
+
+    rig_open(&rig, t);
+    fill(&rig);
+    rig_add_as(&rig, RECORD_TASK, "g", "{'title':'x','categoryId':'gym'}");
+    rig_add_as(&rig, RECORD_TASK, "h", "{'title':'x','categoryId':'home'}");
+    rig_add_as(&rig, RECORD_TIME_ENTRY, "xg", "{'taskId':'g','startedAt':'2026-02-18T08:00:00Z'}");
+    rig_add_as(&rig, RECORD_CHECKLIST, "c", "{'title':'x','taskId':'g'}");
+    rig_add_as(&rig, RECORD_CHECKLIST_ITEM, "i", "{'title':'x','checklistId':'c'}");
+    rig_add(&rig, RECORD_RATING,
+            "{'targetType':'task','targetId':'g','dimension':'mood','value':4}");
+    rig_add(&rig, RECORD_ENTRY_LINK,
+            "{'relation':'related','fromType':'task','fromId':'g','toType':'task','toId':'g'}");
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct record_filter filter = { .type = types[i], .scope = &scope };
+        const char *whole = ids_of(&rig, filter);
+        unsigned failed = 0;
+
+        for (unsigned nth = 1;; nth++) {
+            struct record *records;
+            size_t n;
+            bool more;
+            int r;
+
+            err_reset(&t->err);
+            rig.fault = (struct db_fault){ .at = DB_FAULT_STEP, .kind = DB_FAULT_BUSY, .nth = nth };
+            r = record_list(rig.journal, &filter, &t->arena, &records, &n, &more, &t->err);
+            failed = rig.fault.fired;
+            rig.fault = (struct db_fault){ .at = DB_FAULT_NEVER };
+            if (!failed)
+                break;
+            ASSERT_EQ(r, -1);
+        }
+        ASSERT_TEXT(ids_of(&rig, filter), whole);
+    }
+}
+
 TEST(a_scope_without_categories_holds_nothing)
 {
     struct str gym = STR("gym"), none = STR("");

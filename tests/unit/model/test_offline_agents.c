@@ -523,6 +523,23 @@ TEST(a_session_starts_on_the_only_task_that_can_be_meant)
     rig_end(&rig);
 }
 
+TEST(a_session_is_rated_from_one_to_five)
+{
+    for (char value = '0'; value <= '6'; value++) {
+        struct rig rig;
+
+        wake(&rig, t, pomodoro, ARRAY_LEN(pomodoro), "start a pomodoro on Tax");
+        rig_think(&rig);
+        rig_result(&rig, 0, "{\"candidates\":[],\"ambiguous\":false}");
+        rig_think(&rig);
+        rig_user(&rig, arena_printf(&t->arena, "rate it %c", value));
+        ASSERT_CONTAINS(rig_think(&rig), value == '0' || value == '6'
+                                             ? "A rating is a number from 1 to 5."
+                                             : "list_time_entries {\"limit\":1}");
+        rig_end(&rig);
+    }
+}
+
 TEST(two_tasks_of_one_title_are_asked_about)
 {
     struct rig rig;

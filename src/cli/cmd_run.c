@@ -195,12 +195,11 @@ const struct cli_command cli_cmd_run = {
         "(`dormouse inbox`).\n\n"
         "Ctrl-C cancels the run; pressed again it leaves at once. SIGTERM, as `timeout` sends it, "
         "cancels the run too; SIGHUP, when the terminal is closed, leaves it going on. After "
-        "either the command is gone within a second and says which. What an agent does always "
-        "happens "
-        "in the sandbox; --sandbox is for this process, which shows what a model wrote.\n\n"
+        "either the command is gone, within five seconds even when the daemon does not answer, and "
+        "says which. What an agent does always happens in the sandbox; --sandbox is for this "
+        "process, which shows what a model wrote.\n\n"
         "Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 waiting for a person, 4 "
-        "denied "
-        "by policy.",
+        "denied by policy.",
     .options = run_options,
     .operands_min = 1,
     .operands_max = 1,

@@ -1,7 +1,7 @@
 /* Leaving when a signal asks for it.
  *
- * The handler starts a timer of one second. Usually the program is gone before; where it waits for
- * something that does not come, the timer ends it.
+ * The handler starts a timer of some seconds. Usually the program is gone before; where it waits
+ * for something that does not come, the timer ends it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -15,6 +15,9 @@
 
 #include "cli/cli_int.h"
 
+/* Long enough for a busy machine to hear of the cancelling. */
+#define LEAVE_S 5
+
 static volatile sig_atomic_t leave_how, leave_cancelled;
 static void (*leave_wake)(void);
 
@@ -27,11 +30,11 @@ static void leave_on_timer(int number)
 
 static void leave_on_signal(int number)
 {
-    const struct itimerval second = { .it_value.tv_sec = 1 };
+    const struct itimerval timer = { .it_value.tv_sec = LEAVE_S };
     int kept = errno;
 
     if (leave_how == LEAVE_NOT)
-        setitimer(ITIMER_REAL, &second, NULL);
+        setitimer(ITIMER_REAL, &timer, NULL);
     leave_how = number == SIGHUP ? LEAVE_DETACH : LEAVE_CANCEL;
     leave_wake();
     errno = kept;

@@ -1,8 +1,8 @@
 /* The signals that ask a front end to go while a run is under way.
  *
  * SIGTERM (`timeout`, a service manager) cancels the run; SIGHUP (the terminal was closed) leaves
- * it going on. Either way the front end says which on standard error and is gone within a second,
- * also when the daemon does not answer.
+ * it going on. Either way the front end says which on standard error and is gone within five
+ * seconds, also when the daemon does not answer.
  *
  * SPDX-License-Identifier: MIT
  */

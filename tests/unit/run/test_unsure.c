@@ -129,3 +129,25 @@ DB_TEST(a_sender_with_a_key_fails_without_a_question)
     ASSERT_TEXT(stage_status(stage, id), "done");
     stage_free(stage);
 }
+
+/* One that can be told twice is told again, under the name that the other side knows it by. */
+DB_TEST(keyed_call_that_was_under_way_goes_on_under_its_operation)
+{
+    struct stage *stage = stage_new(t);
+    struct str operation, id;
+
+    stage_says(stage, "!note {}");
+    stage_says(stage, "ok");
+    stage->hold_tools = true;
+    id = stage_run(stage, "note it");
+    ASSERT(stage->jobs[0]);
+    operation = arena_str(&t->arena, tool_job_operation_id(stage->jobs[0]));
+    ASSERT(operation.n > 0);
+    stage->hold_tools = false;
+    stage_crash(stage);
+    stage_settle(stage);
+    ASSERT_EQ(stage->done_count, 1);
+    ASSERT_STR(operation, stage->effects[0].operation);
+    ASSERT_TEXT(stage_status(stage, id), "done");
+    stage_free(stage);
+}

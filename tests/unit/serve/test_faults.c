@@ -7,6 +7,7 @@
  */
 #include <json-c/json.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -173,6 +174,19 @@ static const char *const others[] = {
     "/oauth/google/callback",
 };
 
+/* Archives hold any byte: the head says how many there are. */
+static bool same_body(const char *answer, const char *other)
+{
+    static const char name[] = "Content-Length: ";
+    const char *length = strstr(answer, name), *theirs = strstr(other, name);
+    size_t n = length ? strtoul(length + strlen(name), NULL, 10) : 0;
+
+    if (!length || !theirs)
+        return strcmp(body_of(answer), body_of(other)) == 0;
+    return n == strtoul(theirs + strlen(name), NULL, 10) &&
+           memcmp(body_of(answer), body_of(other), n) == 0;
+}
+
 static bool is_ok(const char *answer)
 {
     return strncmp(answer, "HTTP/1.1 2", strlen("HTTP/1.1 2")) == 0;
@@ -251,12 +265,11 @@ static void fail_each(struct test *t, struct home *home, enum home_domain domain
     bool fired = true;
 
     for (unsigned nth = 1; fired; nth++) {
-        const char *whole = body_of(ASK("GET", path, ""));
+        const char *whole = ASK("GET", path, "");
         const char *answer = ask_failing(t, home, domain, at, nth, "GET", path, "", &fired);
 
         ASSERT(nth < MOST);
-        if (is_ok(answer) ? strcmp(body_of(answer), whole) != 0 &&
-                                strcmp(body_of(answer), body_of(ASK("GET", path, ""))) != 0
+        if (is_ok(answer) ? !same_body(answer, whole) && !same_body(answer, ASK("GET", path, ""))
                           : !strstr(answer, "{\"error\":{\"code\":\"")) {
             test_case_failed(
                 "GET %s, statement %u of domain %d at %d:\n%.2000s\ninstead of\n%.2000s", path, nth,

@@ -702,9 +702,10 @@ const mind = async () => (await get("/agents/planner/memory/knowledge/mind.md"))
 test("ws: a change of memory is approved, edited, rejected", async () => {
   const client = await connect(session("mem1"));
   const answers = [
-    [{ decision: "approve" }, true, 1, "- tea\n"],
-    [{ decision: "edit", edited_content: "- coffee\n" }, true, 2, "- coffee\n"],
-    [{ decision: "reject", reason: "no" }, false, 2, "- coffee\n"],
+    [{ decision: "edit", edited_content: "- coffee\n" }, true, 1, "- coffee\n"],
+    [{ decision: "approve" }, true, 2, "- tea\n"],
+    [{ decision: "edit", edited_content: "- water\n" }, true, 4, "- water\n"],
+    [{ decision: "reject", reason: "no" }, false, 4, "- water\n"],
   ];
   for (const [answer, success, version, text] of answers) {
     const from = client.events.length;
@@ -718,6 +719,8 @@ test("ws: a change of memory is approved, edited, rejected", async () => {
     await client.next("done", from);
     const file = await mind();
     assert.deepEqual([file.version, file.content], [version, text]);
+    // What is there already is not asked about: the person writes something else meanwhile.
+    if (text === "- tea\n") await post("/agents/planner/memory-restore/knowledge/mind.md", { version: 1 });
   }
   await client.close();
 });

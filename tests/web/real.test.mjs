@@ -46,10 +46,6 @@ before(async () => {
   writeFileSync(path.join(skill, "SKILL.md"), "---\nname: tea\ndescription: Brews tea. Use when tea is wanted.\n---\n\n1. Boil water.\n");
   writeFileSync(path.join(skill, "scripts/brew.sh"), "#!/bin/sh\necho \"brewing $1\"\n");
   await daemon.start();
-  await new Promise((resolve, reject) => {
-    const add = spawn(process.env.SERVER, ["skill", "add", "tea", "--data", daemon.data], { cwd: daemon.work, stdio: "ignore" });
-    add.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`skill add ended with ${code}`))));
-  });
   browser = await launch();
 });
 after(async () => {
@@ -143,6 +139,10 @@ test("an approval for the whole run and for always, and what was allowed is take
 });
 
 test("a skill's script is shown whole before it runs", async (t) => {
+  await new Promise((resolve, reject) => {
+    const add = spawn(process.env.SERVER, ["skill", "add", "tea", "--data", daemon.data], { cwd: daemon.work, stdio: "ignore" });
+    add.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`skill add ended with ${code}`))));
+  });
   const item = await ask("a script please");
   assert.equal(item.kind, "skill_script");
   const page = await visit(t, `/inbox/${item.id}`);
@@ -151,8 +151,10 @@ test("a skill's script is shown whole before it runs", async (t) => {
   await shoot(page, "item-script-light", { full: true });
   await pick(page);
   await page.keyboard.press("a");
+  await press(page.getByRole("button", { name: "Approve anyway" })); // the skill was imported: its words are a stranger's
   await page.getByText("Approved.").waitFor();
   await until("it ran", async () => JSON.stringify(await daemon.ask("GET", `/runs/${item.runId}/events`)).includes("brewing two cups"));
+  await daemon.ask("DELETE", "/agents/planner/skills/tea"); // what follows is about one's own words
 });
 
 test("a proposed agent is a form: changed there, then made", async (t) => {

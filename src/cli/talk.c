@@ -429,7 +429,7 @@ static int on_event(const struct sse_event *from, void *arg)
     struct talk *talk = arg;
     struct event *event;
 
-    if (str_is(from->type, "bye"))
+    if (str_is(from->type, "goodbye"))
         return 0;
     event = NEW(struct event);
     event->json = BUF_INIT(EVENT_BYTES);

@@ -7,7 +7,8 @@
  *
  * A keeper (--keeper) is the same daemon for the commands of one moment: it has no port, only the
  * Unix socket, and ends by itself when no client is left, no run has an effect under way and no
- * alarm rings soon. A daemon that wants its place sends SIGUSR1: then it waits for no alarm.
+ * alarm rings soon. Somebody who wants its place sends SIGUSR1: then it waits for no alarm, and for
+ * a daemon, which is next at the lock, it goes as if it were stopped.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -60,7 +61,8 @@ struct daemon {
     uv_signal_t on_signal[ARRAY_LEN(signals)];
     struct loop_timer unused;
     bool keeper, watching, stopping;
-    bool unwanted; /* of a keeper: a daemon waits for its place */
+    bool unwanted; /* of a keeper: somebody waits for its place */
+    int64_t go_at; /* then it waits for effects no longer */
     char token_path[LIMIT_PATH_BYTES], socket_path[LIMIT_PATH_BYTES];
 };
 
@@ -75,8 +77,12 @@ static void goodbye_said(void *arg)
 
 static void make_place(struct daemon *daemon)
 {
+    if (!daemon->keeper)
+        return;
+    if (!daemon->unwanted)
+        daemon->go_at = clock_mono_ms(loop_clock(daemon->house.loop)) + KEEPER_EFFECT_MS;
     daemon->unwanted = true;
-    if (daemon->keeper && daemon->unused.heap_index)
+    if (daemon->unused.heap_index || data_dir_has_next(cli_data_dir(daemon->args)))
         loop_timer_start(daemon->house.loop, &daemon->unused, 0);
 }
 
@@ -123,11 +129,13 @@ static int64_t soon(const struct daemon *daemon)
 static void not_needed(struct loop_timer *timer)
 {
     struct daemon *daemon = CONTAINER_OF(timer, struct daemon, unused);
+    bool replaced = daemon->unwanted && data_dir_has_next(cli_data_dir(daemon->args));
     int64_t at;
 
-    if (daemon->stopping || serve_connections(daemon->serve) > 0)
+    if (daemon->stopping || (serve_connections(daemon->serve) > 0 && !replaced))
         return; /* when they have gone, this is asked again */
-    if (runner_active(daemon->house.runner) > 0) {
+    if (runner_active(daemon->house.runner) > 0 &&
+        !(replaced && clock_mono_ms(loop_clock(daemon->house.loop)) >= daemon->go_at)) {
         loop_timer_start(daemon->house.loop, timer, KEEPER_LINGER_MS);
         return;
     }
@@ -137,7 +145,8 @@ static void not_needed(struct loop_timer *timer)
         return;
     }
     daemon->stopping = true;
-    LOG_INFO("serve", "stopping: nobody needs this keeper any more");
+    LOG_INFO("serve", replaced ? "stopping: a daemon takes this keeper's place"
+                               : "stopping: nobody needs this keeper any more");
     serve_stop(daemon->serve, GOODBYE_MS, goodbye_said, daemon);
 }
 
@@ -152,8 +161,11 @@ static void clients_gone(void *arg)
 static void wait_for_clients(struct daemon *daemon)
 {
     daemon->unused.fire = not_needed;
-    if (daemon->keeper)
-        loop_timer_start(daemon->house.loop, &daemon->unused, KEEPER_FIRST_MS);
+    if (!daemon->keeper)
+        return;
+    loop_timer_start(daemon->house.loop, &daemon->unused, KEEPER_FIRST_MS);
+    if (data_dir_has_next(cli_data_dir(daemon->args))) /* its signal came before we heard any */
+        make_place(daemon);
 }
 
 /* ---- signals ---- */
@@ -248,6 +260,8 @@ static int open_store(struct daemon *daemon, struct err *err)
     for (;;) {
         struct err why = ERR_INIT;
 
+        if (!daemon->keeper)
+            daemon->house.lock_fd = keeper_replace(how.data_dir);
         if (house_open(&daemon->house, daemon->config, how.data_dir, &why) == 0)
             return 0;
         if (daemon->keeper || !serve_wait_may_help(daemon->config, &why)) {
@@ -364,8 +378,6 @@ static int start(struct daemon *daemon, struct err *err)
 {
     if (cli_config(daemon->args, &daemon->config, err) < 0 || open_log(daemon, err) < 0)
         return -1;
-    if (!daemon->keeper)
-        keeper_leave(cli_data_dir(daemon->args));
     if (open_house(daemon, err) < 0 || start_server(daemon, err) < 0)
         return -1;
     watch_signals(daemon);
@@ -470,6 +482,8 @@ static int run_serve(const struct cli_args *args)
     struct err err = ERR_INIT;
 
     keep_memory_small();
+    if (daemon.keeper) /* until it is listened to: who waits for the keeper needs its answer */
+        signal(SIGUSR1, SIG_IGN);
     if (check_listen(args, &err) < 0)
         return cli_misused(args, &err);
     if (cli_value(args, "user") && as_user(cli_value(args, "user"), &err) < 0)
@@ -517,7 +531,9 @@ const struct cli_command cli_cmd_serve = {
         "once.\n\n"
         "Commands that find no daemon start one with --keeper, and need not be told to. A "
         "keeper logs to keeper.log in the data directory, which begins anew past 1 MB. It stays "
-        "for an alarm of the next two hours; timers, folders and webhooks need this daemon.",
+        "for an alarm of the next two hours; timers, folders and webhooks need this daemon. This "
+        "daemon takes over from a keeper, also while a client has a run open: the keeper gives a "
+        "command under way three seconds, and the client goes on with this daemon.",
     .options = options,
     .run = run_serve,
 };

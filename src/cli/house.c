@@ -39,12 +39,19 @@ static int open_domains(struct house *house, struct err *err)
     return -1;
 }
 
+static int lock_house(struct house *house, struct err *err)
+{
+    if (house->lock_fd >= 0)
+        return data_dir_lock_next(house->data_dir, house->lock_fd, err);
+    return data_dir_lock(house->data_dir, &house->lock_fd, err);
+}
+
 int house_open(struct house *house, const struct config *config, const char *data_dir,
                struct err *err)
 {
     house->config = config;
     house->data_dir = data_dir;
-    if (data_dir_prepare(data_dir, err) < 0 || data_dir_lock(data_dir, &house->lock_fd, err) < 0 ||
+    if (data_dir_prepare(data_dir, err) < 0 || lock_house(house, err) < 0 ||
         open_domains(house, err) < 0 || loop_new(NULL, &house->loop, err) < 0)
         return -1;
     for (size_t i = 0; i < DOMAINS_COUNT; i++)

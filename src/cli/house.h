@@ -19,7 +19,7 @@ struct config;
 struct house {
     const struct config *config;
     const char *data_dir;
-    int lock_fd;
+    int lock_fd; /* before house_open(): that of data_dir_be_next(), or -1 */
     struct domains domains;
     struct loop *loop;
     struct secrets *secrets;

@@ -3,6 +3,10 @@
  * Two commands may start one at the same moment. The lock of the data directory lets one of them
  * live; the other says conflict, and its command uses the winner's.
  *
+ * A keeper stands in for a daemon. `serve` says by the lock that it is next (house/data_dir.h) and
+ * sends SIGUSR1; the keeper looks at the lock, says goodbye to its clients and goes. They start no
+ * other while somebody is next: they wait for the socket.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "cli/keeper.h"
@@ -163,8 +167,9 @@ int keeper_ensure(const struct cli_args *args, const char *socket_path, struct e
     do {
         if (answers(socket_path))
             return 0;
-        /* Somebody holds the directory and does not answer: it is starting, or ending. */
-        if (data_dir_holder(cli_data_dir(args)) == 0) {
+        /* Somebody has the directory, or is next, and does not answer: it is starting, or ending.
+         */
+        if (data_dir_is_free(cli_data_dir(args))) {
             err_reset(&last);
             if (start(args, &last) == 0)
                 return 0;
@@ -207,6 +212,33 @@ void keeper_leave(const char *data_dir)
     while ((holder = data_dir_holder(data_dir)) > 0 && is_keeper(holder) &&
            clock_mono_ms(clock_system()) < end)
         poll(NULL, 0, LOOK_MS);
+}
+
+/* A keeper that has just locked may not have written its number yet: the former one is dead. */
+static bool may_go(pid_t holder)
+{
+    return holder < 0 || is_keeper(holder) || (kill(holder, 0) < 0 && errno == ESRCH);
+}
+
+int keeper_replace(const char *data_dir)
+{
+    int64_t end = clock_mono_ms(clock_system()) + KEEPER_REPLACE_MS;
+    pid_t holder, asked = 0;
+    int next_fd = -1;
+
+    for (;;) {
+        if (next_fd < 0)
+            data_dir_be_next(data_dir, &next_fd, NULL);
+        holder = data_dir_holder(data_dir);
+        if ((holder == 0 && next_fd >= 0) || (holder != 0 && !may_go(holder)) ||
+            clock_mono_ms(clock_system()) >= end)
+            return next_fd;
+        if (next_fd >= 0 && holder != asked && holder > 0 && is_keeper(holder)) {
+            kill(holder, SIGUSR1);
+            asked = holder;
+        }
+        poll(NULL, 0, LOOK_MS);
+    }
 }
 
 /* ---- what it is not for ---- */

@@ -4,6 +4,10 @@
  * ends, and a child that inherits no descriptor can't keep it. The file's text is the holder's
  * process number, for messages only; the lock alone decides.
  *
+ * One byte of the file, far behind its text, stands for the wish to be next. Whoever takes the
+ * lock takes that byte along for a moment, so while a daemon holds the wish nobody else gets the
+ * lock, not even one that looked before the wish was there.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "house/data_dir.h"
@@ -26,6 +30,16 @@
 #include "base/str.h"
 
 #define LOCK_NAME "lock"
+#define LOCK_WISH ((off_t)1 << 30)
+
+static const struct flock lock_all = { .l_type = F_WRLCK, .l_whence = SEEK_SET },
+                          lock_held = { .l_type = F_WRLCK,
+                                        .l_whence = SEEK_SET,
+                                        .l_len = LOCK_WISH },
+                          lock_wish = { .l_type = F_WRLCK,
+                                        .l_whence = SEEK_SET,
+                                        .l_start = LOCK_WISH,
+                                        .l_len = 1 };
 
 static const char *env(const char *name)
 {
@@ -152,57 +166,119 @@ static pid_t read_holder(int fd)
     return (pid_t)pid;
 }
 
-int data_dir_lock(const char *path, int *ret_fd, struct err *err)
+static int lock_open(const char *path, int *ret_fd, struct err *err)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-    char file[LIMIT_PATH_BYTES], text[24];
-    int fd, n;
+    char file[LIMIT_PATH_BYTES];
+    int fd;
 
     if (lock_path(path, file, sizeof(file)) < 0)
         return err_set(err, ERR_BAD_REQUEST, "the path of %s is too long", path);
     fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return err_set(err, ERR_BAD_REQUEST, "open %s: %s", file, strerror(errno));
-    if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
-        int failure = errno;
-        pid_t holder = read_holder(fd);
+    *ret_fd = fd;
+    return 0;
+}
 
-        close(fd);
-        if (failure != EAGAIN && failure != EACCES)
-            return err_set(err, ERR_INTERNAL, "lock %s: %s", file, strerror(failure));
-        if (holder > 0)
-            return err_set(err, ERR_CONFLICT,
-                           "another dormouse (process %d) uses %s; stop it with: kill %d",
-                           (int)holder, path, (int)holder);
-        return err_set(err, ERR_CONFLICT, "another dormouse uses %s", path);
-    }
+static bool lock_is_taken(int fd, struct flock range)
+{
+    return fcntl(fd, F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+static int lock_refused(const char *path, int fd, int failure, struct err *err)
+{
+    pid_t holder = lock_is_taken(fd, lock_held) ? read_holder(fd) : -1;
+
+    if (failure != EAGAIN && failure != EACCES)
+        return err_set(err, ERR_INTERNAL, "lock %s/" LOCK_NAME ": %s", path, strerror(failure));
+    if (holder > 0)
+        return err_set(err, ERR_CONFLICT,
+                       "another dormouse (process %d) uses %s; stop it with: kill %d", (int)holder,
+                       path, (int)holder);
+    return err_set(err, ERR_CONFLICT, "another dormouse uses %s", path);
+}
+
+int data_dir_lock_next(const char *path, int fd, struct err *err)
+{
+    struct flock wish = lock_wish;
+    char text[24];
+    int n;
+
+    if (fcntl(fd, F_OFD_SETLK, &lock_all) < 0)
+        return lock_refused(path, fd, errno, err);
     n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
-    if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n) {
-        int failure = errno;
+    wish.l_type = F_UNLCK;
+    if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n ||
+        fcntl(fd, F_OFD_SETLK, &wish) < 0)
+        return err_set(err, ERR_STORAGE_FAILED, "write %s/" LOCK_NAME ": %s", path,
+                       strerror(errno));
+    return 0;
+}
 
+int data_dir_lock(const char *path, int *ret_fd, struct err *err)
+{
+    int fd;
+
+    if (lock_open(path, &fd, err) < 0)
+        return -1;
+    if (data_dir_lock_next(path, fd, err) < 0) {
         close(fd);
-        return err_set(err, ERR_STORAGE_FAILED, "write %s: %s", file, strerror(failure));
+        return -1;
     }
     *ret_fd = fd;
     return 0;
 }
 
-pid_t data_dir_holder(const char *path)
+int data_dir_be_next(const char *path, int *ret_fd, struct err *err)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    int fd;
+
+    if (lock_open(path, &fd, err) < 0)
+        return -1;
+    if (fcntl(fd, F_OFD_SETLK, &lock_wish) < 0) {
+        lock_refused(path, fd, errno, err);
+        close(fd);
+        return -1;
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
+/* Is this range of the lock taken? *ret_holder, unless NULL: by whom. */
+static bool lock_look(const char *path, struct flock range, pid_t *ret_holder)
+{
     char file[LIMIT_PATH_BYTES];
-    pid_t holder = 0;
+    bool taken;
     int fd;
 
     if (lock_path(path, file, sizeof(file)) < 0)
-        return 0;
+        return false;
     fd = open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return 0;
-    if (fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
-        holder = read_holder(fd);
+        return false;
+    taken = lock_is_taken(fd, range);
+    if (taken && ret_holder)
+        *ret_holder = read_holder(fd);
     close(fd);
+    return taken;
+}
+
+pid_t data_dir_holder(const char *path)
+{
+    pid_t holder = 0;
+
+    lock_look(path, lock_held, &holder);
     return holder;
+}
+
+bool data_dir_has_next(const char *path)
+{
+    return lock_look(path, lock_wish, NULL);
+}
+
+bool data_dir_is_free(const char *path)
+{
+    return !lock_look(path, lock_all, NULL);
 }
 
 /* ---- who it is ---- */

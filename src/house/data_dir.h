@@ -5,6 +5,7 @@
 #ifndef DORMOUSE_HOUSE_DATA_DIR_H
 #define DORMOUSE_HOUSE_DATA_DIR_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -24,6 +25,16 @@ int data_dir_lock(const char *path, int *ret_fd, struct err *err);
 /* Who holds the lock: 0 nobody, -1 someone whose number is not known, else the process. Never
  * creates anything. */
 pid_t data_dir_holder(const char *path);
+
+/* A daemon that will take the lock as soon as its holder has left: until the descriptor is closed
+ * nobody else gets the lock. Fails with conflict while another process is next, or locks. */
+int data_dir_be_next(const char *path, int *ret_fd, struct err *err);
+/* data_dir_lock() for the one who is next, on that descriptor; it is not closed on failure. From
+ * then on somebody else may be next. */
+int data_dir_lock_next(const char *path, int fd, struct err *err);
+/* Both create nothing: is somebody next; does nobody hold the lock, and nobody is next. */
+bool data_dir_has_next(const char *path);
+bool data_dir_is_free(const char *path);
 
 /* Who this data directory is among those that share a database: a UUID in DATA/host, made at the
  * first time. Under the lock. */

@@ -102,6 +102,33 @@ class Terminal:
         return self.text
 
 
+class Stdio:
+    """A session whose lines depend on what came out."""
+
+    def __init__(self, box):
+        self.process = subprocess.Popen([BINARY, "stdio"], cwd=box.work, env=box.env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.events = []
+
+    def send(self, **line):
+        self.process.stdin.write(json.dumps(line) + "\n")
+        self.process.stdin.flush()
+
+    def wait(self, kind):
+        while True:
+            line = self.process.stdout.readline()
+            expect(line, f"it ended before {kind}")
+            self.events.append(json.loads(line))
+            if self.events[-1]["type"] == kind:
+                return self.events[-1]
+
+    def end(self, code):
+        self.process.stdin.close()
+        rest = self.process.stdout.read()
+        expect_eq(self.process.wait(WAIT_S), code)
+        self.events += lines(rest)
+
+
 def waiting(box, prompt=None):
     """A run that waits for approval: (its id, the item's id)."""
     out, _ = box.run("run", prompt or bash("echo hello > made.txt"), "--json", code=3)
@@ -646,6 +673,163 @@ def a_front_end_finds_its_run_again(box):
         expect_eq(file.read(), "hello\n")
 
 
+ACT = bash("echo hello >> made.txt")
+
+
+def acted_once(box):
+    with open(os.path.join(box.work, "made.txt")) as file:
+        expect_eq(file.read(), "hello\n")
+
+
+class AtTerminal:
+    """A run that waits at a terminal."""
+
+    def __init__(self, box):
+        self.terminal = Terminal(box, "run", ACT)
+        self.terminal.wait("Allow it?")
+
+    def approve(self):
+        """Once: the question stands, whoever serves the run now."""
+        self.terminal.type("yes\n")
+
+    def end(self):
+        self.terminal.wait("made.txt is done")
+        self.terminal.end(0)
+
+
+class ByLine(Stdio):
+    """A run that waits in a stdio session."""
+
+    def __init__(self, box):
+        super().__init__(box)
+        self.send(prompt=ACT)
+        self.item = self.wait("waiting")["itemId"]
+
+    def approve(self):
+        self.send(type="approval_response", gateId=self.item, decision="approve", scope="once")
+
+    def end(self):
+        self.wait("done")
+        super().end(0)
+
+
+def replaces_a_keeper(box, front, goes, there):
+    """The daemon goes while a run waits, its client starts a keeper, and the next daemon replaces that. Who approves
+    then, the client or somebody at the daemon's port, is heard, and the run acts once."""
+    for own in (True, False):
+        daemon = box.serve()
+        client = front(box)
+        goes(daemon)
+        if there:
+            until("there is a keeper", lambda: keeper_pid(box))
+        daemon = box.serve()
+        expect_eq(holder(box.data), daemon.pid)
+        item, = daemon.ask("GET", "/inbox")["items"]
+        if own:
+            client.approve()
+        else:
+            daemon.decide(item["id"])
+        client.end()
+        acted_once(box)
+        expect_eq(holder(box.data), daemon.pid)
+        os.unlink(f"{box.work}/made.txt")
+        daemon.stop()
+
+
+@test
+def a_stopped_daemon_comes_back_while_a_run_waits_at_a_terminal(box):
+    replaces_a_keeper(box, AtTerminal, lambda daemon: daemon.stop(), there=True)
+
+
+@test
+def a_killed_daemon_comes_back_while_a_run_waits_at_a_terminal(box):
+    replaces_a_keeper(box, AtTerminal, lambda daemon: daemon.kill(), there=True)
+
+
+@test
+def a_stopped_daemon_comes_back_while_a_stdio_run_waits(box):
+    replaces_a_keeper(box, ByLine, lambda daemon: daemon.stop(), there=True)
+
+
+@test
+def a_killed_daemon_comes_back_while_a_stdio_run_waits(box):
+    replaces_a_keeper(box, ByLine, lambda daemon: daemon.kill(), there=True)
+
+
+@test
+def a_daemon_that_comes_back_at_once_meets_the_keeper_at_any_moment(box):
+    """While the client starts a keeper: before it has the lock, before it hears signals, before it is ready."""
+    for _ in range(3):
+        replaces_a_keeper(box, AtTerminal, lambda daemon: daemon.kill(), there=False)
+
+
+@test
+def of_two_daemons_one_replaces_the_keeper(box):
+    client = AtTerminal(box)
+    kept = keeper_pid(box)
+    words = [BINARY, "serve", "--json", "--listen", "127.0.0.1:0"]
+    both = [subprocess.Popen(words, cwd=box.work, env=box.env, text=True, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(2)]
+    said = [json.loads(process.stdout.readline()) for process in both]
+    won, = [process for process, line in zip(both, said) if "url" in line]
+    lost, = [process for process in both if process is not won]
+    refused, = [line["error"]["message"] for line in said if "error" in line]
+    expect_eq(refused, f"another dormouse (process {won.pid}) uses {box.data}; stop it with: kill {won.pid}")
+    expect_eq(lost.wait(WAIT_S), 1)
+    until("the keeper has gone", lambda: is_dead(kept))
+    client.approve()
+    client.end()
+    acted_once(box)
+    won.terminate()
+    expect_eq(won.wait(WAIT_S), 0)
+    for process in both:
+        process.stdout.close()
+
+
+@test
+def a_keeper_stays_for_whoever_is_no_daemon(box):
+    """Somebody who sends the signal and is not next at the lock: `restore`, which would take the run's data away."""
+    client = AtTerminal(box)
+    kept = keeper_pid(box)
+    box.run("backup", box.path("backup.tar"))
+    expect_in(f"another dormouse (process {kept})", box.run("restore", "--force", box.path("backup.tar"), code=1)[1])
+    expect_eq(keeper_pid(box), kept)
+    client.approve()
+    client.end()
+    acted_once(box)
+
+
+@test
+def an_effect_under_way_ends_before_a_daemon_replaces_the_keeper(box):
+    terminal = Terminal(box, "run", bash("echo begun >> made.txt; sleep 1; echo ended >> made.txt"))
+    at = terminal.wait("Allow it?")
+    terminal.type("yes\n")
+    made = os.path.join(box.work, "made.txt")
+    until("it has begun", lambda: os.path.exists(made) and os.path.getsize(made) > 0)
+    daemon = box.serve()
+    terminal.end(0)
+    expect("Do it again?" not in terminal.text[at:], terminal.text)
+    with open(made) as file:
+        expect_eq(file.read(), "begun\nended\n")
+    daemon.stop()
+
+
+@test
+def an_effect_that_takes_long_is_cut_off_as_by_a_restart(box):
+    terminal = Terminal(box, "run", bash("echo begun >> made.txt; sleep 600"))
+    at = terminal.wait("Allow it?")
+    terminal.type("yes\n")
+    made = os.path.join(box.work, "made.txt")
+    until("it has begun", lambda: os.path.exists(made) and os.path.getsize(made) > 0)
+    daemon = box.serve()
+    terminal.wait("Do it again?", at)
+    terminal.type("no\n")
+    terminal.end(0)
+    with open(made) as file:
+        expect_eq(file.read(), "begun\n")
+    daemon.stop()
+
+
 @test
 def an_effect_cut_off_by_a_crash_is_asked_about(box):
     terminal = Terminal(box, "run", bash("echo begun >> made.txt; sleep 60"))
@@ -778,33 +962,6 @@ def a_named_session_goes_on_where_it_was(box):
 def stdio(box, *sent, code=0):
     out, _ = box.run("stdio", stdin="".join(line + "\n" for line in sent), code=code)
     return lines(out)
-
-
-class Stdio:
-    """A session whose lines depend on what came out."""
-
-    def __init__(self, box):
-        self.process = subprocess.Popen([BINARY, "stdio"], cwd=box.work, env=box.env, text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.events = []
-
-    def send(self, **line):
-        self.process.stdin.write(json.dumps(line) + "\n")
-        self.process.stdin.flush()
-
-    def wait(self, kind):
-        while True:
-            line = self.process.stdout.readline()
-            expect(line, f"it ended before {kind}")
-            self.events.append(json.loads(line))
-            if self.events[-1]["type"] == kind:
-                return self.events[-1]
-
-    def end(self, code):
-        self.process.stdin.close()
-        rest = self.process.stdout.read()
-        expect_eq(self.process.wait(WAIT_S), code)
-        self.events += lines(rest)
 
 
 @test

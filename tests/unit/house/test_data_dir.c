@@ -182,6 +182,38 @@ TEST(one_has_the_lock_and_is_named_to_the_others)
     close(fd);
 }
 
+TEST(nobody_gets_the_lock_before_the_one_who_is_next)
+{
+    const char *dir = test_dir(t);
+    int held = -1, next = -1, other = -1;
+
+    ASSERT(data_dir_is_free(dir) && !data_dir_has_next(dir));
+    ASSERT(access(test_path(t, "lock"), F_OK) < 0); /* looking makes nothing */
+    ASSERT_OK(data_dir_lock(dir, &held, &t->err));
+    ASSERT(!data_dir_is_free(dir) && !data_dir_has_next(dir));
+    ASSERT_OK(data_dir_be_next(dir, &next, &t->err));
+    ASSERT(data_dir_has_next(dir));
+    ASSERT_FAILS(data_dir_be_next(dir, &other, &t->err), ERR_CONFLICT);
+    ASSERT_FAILS(data_dir_lock_next(dir, next, &t->err), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), arena_printf(&t->arena, "process %d", (int)getpid()));
+
+    close(held); /* nobody holds it, and still it is not free */
+    ASSERT_EQ(data_dir_holder(dir), 0);
+    ASSERT(!data_dir_is_free(dir));
+    ASSERT_FAILS(data_dir_lock(dir, &other, &t->err), ERR_CONFLICT);
+    ASSERT_CONTAINS(test_err_text(t), "another dormouse uses");
+    ASSERT_OK(data_dir_lock_next(dir, next, &t->err));
+    ASSERT_EQ(data_dir_holder(dir), getpid());
+    ASSERT(!data_dir_has_next(dir));
+    close(next);
+
+    ASSERT_OK(data_dir_be_next(dir, &next, &t->err));
+    close(next); /* it went before its turn: nothing is left of it */
+    ASSERT(data_dir_is_free(dir));
+    ASSERT_OK(data_dir_lock(dir, &held, &t->err));
+    close(held);
+}
+
 TEST(whoever_wrote_nonsense_into_the_lock_is_somebody)
 {
     static const char *const texts[] = { "", "x", "-1", "0", "4294967297", "99999999999999999999" };

@@ -160,6 +160,8 @@ static const struct serve_route table[] = {
     GET("/api/v1/activity", api_activity_get, .query = QUERY("after"), .answer = SERVE_SSE,
         .gives = "Activity",
         .summary = "That something changed, anywhere, without content; type hello comes first."),
+    GET("/api/v1/activity/ws", api_activity_ws, .query = QUERY("after"), .answer = SERVE_WEBSOCKET,
+        .summary = "The same over a WebSocket, which takes no connection from a page's requests."),
     GET("/api/v1/agents/{id}/skills", api_skills_list, .gives = "SkillList",
         .summary = "An agent's own skills and the shared ones, in order of name."),
     POST("/api/v1/agents/{id}/skills", api_skills_add, LIMIT_HTTP_BODY_BYTES,

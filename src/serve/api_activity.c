@@ -8,6 +8,9 @@
  * lives of the server; a client that comes back with another id than the newest is told to read
  * everything again.
  *
+ * Pages listen over the WebSocket: a browser has six connections to a server for requests, streams
+ * among them, and a page in each of six tabs would leave none to decide or to stop with.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
@@ -31,11 +34,14 @@ void api_activity(struct api *api, const struct api_notice *notice)
 {
     AUTO_BUF json = BUF_INIT(NOTICE_BYTES);
     struct json_writer w = JSON_WRITER(&json);
+    uint64_t id;
 
     if (!api->activity || serve_feed_clients(api->activity) == 0)
         return;
+    id = newest(api) + 1;
     json_write_object_begin(&w);
     json_put_some_text(&w, "type", notice->type);
+    json_put_u64(&w, "id", id);
     json_put_some_str(&w, "agentId", notice->agent_id);
     json_put_some_str(&w, "threadId", notice->thread_id);
     json_put_some_str(&w, "runId", notice->run_id);
@@ -45,8 +51,8 @@ void api_activity(struct api *api, const struct api_notice *notice)
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return; /* ids longer than any of ours */
-    api->activity_id = newest(api) + 1;
-    serve_feed_publish(api->activity, api->activity_id, notice->type, buf_str(&json));
+    api->activity_id = id;
+    serve_feed_publish(api->activity, id, notice->type, buf_str(&json));
 }
 
 /* A thread's id begins with its agent's. */
@@ -204,6 +210,7 @@ static void joined(struct serve_feed *feed, struct serve_client *client, uint64_
         after = *asked;
     json_write_object_begin(&w);
     json_put_some_text(&w, "type", "hello");
+    json_put_u64(&w, "id", id);
     json_put_bool(&w, "reset", after != 0 && after != id);
     json_write_object_end(&w);
     BUG_IF(json_write_end(&w) < 0);
@@ -212,7 +219,10 @@ static void joined(struct serve_feed *feed, struct serve_client *client, uint64_
 
 static const struct serve_feed_ops activity_ops = { .joined = joined };
 
-void api_activity_get(struct serve_request *request)
+typedef struct serve_client *(*activity_open)(struct serve_feed *feed,
+                                              struct serve_request *request);
+
+static void open_activity(struct serve_request *request, activity_open open)
 {
     struct api *api = api_of(request);
     struct serve_client *client;
@@ -224,10 +234,20 @@ void api_activity_get(struct serve_request *request)
     if (!api->activity)
         api->activity =
             serve_feed_new(serve_request_serve(request), "activity", &activity_ops, api);
-    client = serve_feed_open_sse(api->activity, request);
+    client = open(api->activity, request);
     if (!client)
         return;
     asked = NEW(uint64_t);
     *asked = (uint64_t)after;
     serve_client_set_data(client, asked, free);
+}
+
+void api_activity_get(struct serve_request *request)
+{
+    open_activity(request, serve_feed_open_sse);
+}
+
+void api_activity_ws(struct serve_request *request)
+{
+    open_activity(request, serve_feed_open_ws);
 }

@@ -229,6 +229,7 @@ void api_memory_restore(struct serve_request *request);
 void api_search(struct serve_request *request);
 void api_agents_ws(struct serve_request *request);
 void api_activity_get(struct serve_request *request);
+void api_activity_ws(struct serve_request *request);
 void api_models_list(struct serve_request *request);
 void api_models_reload(struct serve_request *request);
 void api_models_agree(struct serve_request *request);

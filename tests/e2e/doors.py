@@ -5,7 +5,7 @@ import json
 import os
 import sqlite3
 
-from harness import Stream, eventually, expect, expect_eq, expect_in, main, test
+from harness import Stream, WebSocket, eventually, expect, expect_eq, expect_in, main, test
 
 
 def wakes(box, *words):
@@ -42,6 +42,28 @@ def the_feed_tells_of_wakes_reports_and_the_journal(box):
     expect_eq(until_run(stream, "done")["runId"], begun["runId"])
     box.run("subscribe", "strategist", "--key", "NOTE")
     expect_eq(stream.until("subscription")["agentId"], "strategist")
+    daemon.stop()
+
+
+@test
+def the_feed_is_the_same_over_a_websocket(box):
+    daemon = box.serve()
+    path = "/api/v1/activity/ws"
+    stream, socket = Stream(daemon, "GET", "/api/v1/activity"), WebSocket(daemon, path)
+    stream.until("hello")
+    hello = socket.hear()
+    daemon.document().event(hello)
+    expect_eq((hello["type"], hello["reset"]), ("hello", False))
+    box.run("kill", "--all")
+    told = socket.hear()
+    expect_eq((told["type"], told["id"]), ("kill", hello["id"] + 1))
+    expect_eq(told, stream.until("kill"))
+    expect(f"id: {told['id']}\n".encode() in stream.lines, stream.lines)
+    for after, reset in ((told["id"], False), (hello["id"], True)):
+        expect_eq(WebSocket(daemon, f"{path}?after={after}").hear(), {"type": "hello", "id": told["id"], "reset": reset})
+    daemon.ask("GET", "/activity/ws?after=x", status=400)
+    socket.say("anybody there?")
+    expect_eq(socket.hear(), None)  # nothing is read here
     daemon.stop()
 
 

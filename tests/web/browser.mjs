@@ -158,7 +158,7 @@ export const launch = (executablePath = "/usr/bin/chromium-headless-shell") =>
   chromium.launch({ executablePath, timeout: READY_MS, args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"] });
 
 /** A logged-in page, at a path or, when that is null, nowhere yet. `link`: logged in by opening the link, as
- * people do. faults collects what must not be; the test looks at it in the end. */
+ * people do. faults collects what must not be in any page of its context; the test looks at it in the end. */
 export async function open(browser, daemon, { at = "/", link = false, width = 1280, height = 860, dark = false, reduced = true, zone = "Europe/Berlin" } = {}) {
   const context = await browser.newContext({
     viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: reduced ? "reduce" : "no-preference",
@@ -167,16 +167,16 @@ export async function open(browser, daemon, { at = "/", link = false, width = 12
   context.setDefaultTimeout(READY_MS);
   const page = await context.newPage();
   const faults = [];
-  page.on("console", (message) => {
+  context.on("console", (message) => {
     // A refused request is the browser's own line; what the page makes of it is looked at elsewhere.
-    if (message.type() === "error" && !/^Failed to load resource|^WebSocket connection to .*ERR_CONNECTION_REFUSED/.test(message.text())) faults.push(`console: ${message.text()}`);
+    if (message.type() === "error" && !/^Failed to load resource|^WebSocket connection to .*(ERR_CONNECTION_REFUSED|Unexpected response code)/.test(message.text())) faults.push(`console: ${message.text()}`);
   });
-  page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
-  page.on("request", (request) => {
+  context.on("weberror", (error) => faults.push(`error: ${error.error().message}`));
+  context.on("request", (request) => {
     const { protocol, host } = new URL(request.url());
     if (!["data:", "blob:"].includes(protocol) && host !== new URL(daemon.url).host) faults.push(`asked ${request.url()}`);
   });
-  page.on("dialog", (dialog) => {
+  context.on("dialog", (dialog) => {
     faults.push(`a dialog opened: ${dialog.message()}`);
     void dialog.dismiss();
   });

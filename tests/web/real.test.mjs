@@ -198,7 +198,7 @@ test("what another client decides while it is looked at shows its outcome, and n
 test("two clients decide at once: one holds, and the other is told", async (t) => {
   const item = await ask("a command for two");
   const page = await visit(t, null);
-  await page.route("**/api/v1/activity*", (route) => route.abort()); // this one hears nothing
+  await page.routeWebSocket("**/api/v1/activity/ws*", () => undefined); // this one hears nothing
   await page.goto(`${daemon.url}/inbox/${item.id}`);
   await page.getByRole("button", { name: /Approve/ }).waitFor();
   await daemon.ask("POST", `/inbox/${item.id}/decision`, { decision: "reject", reason: "the other said no" });

@@ -1,7 +1,7 @@
 // Staying current: the store, the activity stream, and a thread's socket, with everything outside faked.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ActivityStream, touched, type Stream, type StreamEvent, type World } from "../src/api/activity";
+import { ActivityStream, touched, type World } from "../src/api/activity";
 import { backoff } from "../src/api/backoff";
 import { ApiError } from "../src/api/client";
 import { ThreadSocket, type SocketWorld, type Wire } from "../src/api/socket";
@@ -139,30 +139,31 @@ test("only what begins with the prefix is read again", async () => {
 
 // ---- activity ----
 
-class FakeStream implements Stream {
-  listeners = new Map<string, (event: StreamEvent) => void>();
-  onerror: ((event: unknown) => void) | null = null;
-  closed = false;
+class FakeWire implements Wire {
+  onopen: ((event: unknown) => void) | null = null;
+  onmessage: ((event: { data: unknown }) => void) | null = null;
+  onclose: ((event: { code: number }) => void) | null = null;
+  sent: string[] = [];
   constructor(readonly path: string) {}
-  addEventListener(type: string, listener: (event: StreamEvent) => void): void {
-    this.listeners.set(type, listener);
+  send(text: string): void {
+    this.sent.push(text);
   }
   close(): void {
-    this.closed = true;
+    this.onclose?.({ code: 1000 });
   }
-  say(type: string, data: unknown, lastEventId = ""): void {
-    this.listeners.get(type)?.({ data: JSON.stringify(data), lastEventId });
+  say(event: unknown): void {
+    this.onmessage?.({ data: JSON.stringify(event) });
   }
 }
 function listening(probe: () => Promise<void> = () => Promise.resolve()) {
-  const streams: FakeStream[] = [];
+  const wires: FakeWire[] = [];
   const stale: string[][] = [];
   const timers: { ms: number; run: () => void }[] = [];
   const world: World = {
     open: (path) => {
-      const stream = new FakeStream(path);
-      streams.push(stream);
-      return stream;
+      const wire = new FakeWire(path);
+      wires.push(wire);
+      return wire;
     },
     probe, random: () => 1,
     later: (ms, run) => void timers.push({ ms, run }),
@@ -171,78 +172,89 @@ function listening(probe: () => Promise<void> = () => Promise.resolve()) {
   const activity = new ActivityStream(world);
   activity.start();
   const tick = (): void => timers.splice(0).forEach(({ run }) => run());
-  return { activity, streams, stale, timers, tick };
+  return { activity, wires, stale, timers, tick };
 }
 
 test("what was read before the stream began is read again, after the first look", () => {
-  const { activity, streams, stale, tick } = listening();
-  streams[0]?.say("hello", { reset: false }, "10");
+  const { activity, wires, stale, tick } = listening();
+  wires[0]?.say({ type: "hello", reset: false, id: 10 });
   assert.deepEqual([activity.state, stale], ["online", []]);
   tick();
   assert.deepEqual(stale, [[]]);
 });
 test("what was read before a reset is read again at once", () => {
-  const { streams, stale } = listening();
-  streams[0]?.say("hello", { reset: true }, "10");
+  const { wires, stale } = listening();
+  wires[0]?.say({ type: "hello", reset: true, id: 10 });
   assert.deepEqual(stale, [[]]);
 });
 test("events of one moment are one reading", () => {
-  const { streams, stale, tick } = listening();
-  streams[0]?.say("hello", { reset: false }, "10");
-  streams[0]?.say("inbox", { type: "inbox", itemId: "x" }, "11");
-  streams[0]?.say("inbox", { type: "inbox", itemId: "y" }, "12");
+  const { wires, stale, tick } = listening();
+  wires[0]?.say({ type: "hello", reset: false, id: 10 });
+  wires[0]?.say({ type: "inbox", itemId: "x", id: 11 });
+  wires[0]?.say({ type: "inbox", itemId: "y", id: 12 });
   tick();
   assert.deepEqual(stale.slice(1), [["/inbox", "/agents", "/runs"]]);
 });
 test("a stream that broke goes on after the last event, and reads anew only when something was missed", async () => {
-  const { streams, stale, tick } = listening();
-  streams[0]?.say("hello", { reset: false }, "10");
-  streams[0]?.say("kill", { type: "kill" }, "11");
+  const { wires, stale, tick } = listening();
+  wires[0]?.say({ type: "hello", reset: false, id: 10 });
+  wires[0]?.say({ type: "kill", id: 11 });
   tick();
-  streams[0]?.onerror?.(null);
+  wires[0]?.onclose?.({ code: 1006 });
   await settle();
   tick();
-  assert.equal(streams[1]?.path, "/activity?after=11");
+  assert.equal(wires[1]?.path, "/activity/ws?after=11");
   const before = stale.length;
-  streams[1]?.say("hello", { reset: false }, "11");
+  wires[1]?.say({ type: "hello", reset: false, id: 11 });
   assert.equal(stale.length, before);
-  streams[1]?.onerror?.(null);
+  wires[1]?.onclose?.({ code: 1006 });
   await settle();
   tick();
-  streams[2]?.say("hello", { reset: true }, "15");
+  wires[2]?.say({ type: "hello", reset: true, id: 15 });
   assert.deepEqual(stale.at(-1), []);
 });
 test("while the server is away it is tried again, ever more slowly, and said", async () => {
-  const { activity, streams, timers, tick } = listening(() => Promise.reject(new ApiError(0, "offline", "x")));
-  streams[0]?.say("hello", { reset: false }, "1");
+  const { activity, wires, timers, tick } = listening(() => Promise.reject(new ApiError(0, "offline", "x")));
+  wires[0]?.say({ type: "hello", reset: false, id: 1 });
   tick();
   const waits: number[] = [];
   for (let i = 0; i < 4; i++) {
-    streams.at(-1)?.onerror?.(null);
+    wires.at(-1)?.onclose?.({ code: 1006 });
     await settle();
     waits.push(timers[0]?.ms ?? 0);
     tick();
   }
   assert.equal(activity.state, "offline");
   assert.deepEqual(waits, [500, 1000, 2000, 4000]);
-  assert.equal(streams.length, 5);
-  streams.at(-1)?.say("hello", { reset: true }, "2");
+  assert.equal(wires.length, 5);
+  wires.at(-1)?.say({ type: "hello", reset: true, id: 2 });
   assert.equal(activity.state, "online");
 });
 test("a browser that is not logged in stops trying and says so", async () => {
-  const { activity, streams, timers } = listening(() => Promise.reject(new ApiError(401, "unauthorized", "x")));
-  streams[0]?.onerror?.(null);
+  const { activity, wires, timers } = listening(() => Promise.reject(new ApiError(401, "unauthorized", "x")));
+  wires[0]?.onclose?.({ code: 1006 });
   await settle();
-  assert.deepEqual([activity.state, timers.length, streams.length], ["loggedOut", 0, 1]);
+  assert.deepEqual([activity.state, timers.length, wires.length], ["loggedOut", 0, 1]);
 });
-test("a goodbye and the error after it are one loss", async () => {
-  const { streams, timers } = listening();
-  streams[0]?.say("hello", {}, "1");
-  streams[0]?.say("goodbye", { reason: "stopping" });
-  streams[0]?.onerror?.(null);
+test("a late word or a second end of a connection that is gone means nothing", async () => {
+  const { wires, stale, timers, tick } = listening();
+  wires[0]?.say({ type: "hello", reset: false, id: 1 });
+  tick();
+  wires[0]?.onclose?.({ code: 1001 });
+  wires[0]?.onclose?.({ code: 1006 });
   await settle();
   assert.equal(timers.length, 1);
-  assert.equal(streams[0]?.closed, true);
+  tick();
+  const before = stale.length;
+  wires[0]?.say({ type: "kill", id: 2 });
+  tick();
+  assert.deepEqual([stale.length, wires.length, wires[1]?.path], [before, 2, "/activity/ws?after=1"]);
+});
+test("nonsense on the stream is nothing", () => {
+  const { activity, wires, timers } = listening();
+  wires[0]?.onmessage?.({ data: "{broken" });
+  wires[0]?.onmessage?.({ data: new ArrayBuffer(2) });
+  assert.deepEqual([activity.state, timers.length], ["connecting", 0]);
 });
 test("each kind of change makes the right paths stale", () => {
   const id = { agentId: "system:x", runId: "r1" };
@@ -262,22 +274,6 @@ test("each kind of change makes the right paths stale", () => {
 
 // ---- a thread ----
 
-class FakeWire implements Wire {
-  onopen: ((event: unknown) => void) | null = null;
-  onmessage: ((event: { data: unknown }) => void) | null = null;
-  onclose: ((event: { code: number }) => void) | null = null;
-  sent: string[] = [];
-  constructor(readonly path: string) {}
-  send(text: string): void {
-    this.sent.push(text);
-  }
-  close(): void {
-    this.onclose?.({ code: 1000 });
-  }
-  say(event: unknown): void {
-    this.onmessage?.({ data: JSON.stringify(event) });
-  }
-}
 function talking(seq = 0) {
   const wires: FakeWire[] = [];
   const timers: { ms: number; run: () => void }[] = [];

@@ -171,6 +171,7 @@ static const char *const others[] = {
     API "/events/ws",
     API "/agents/{id}/ws",
     API "/activity",
+    API "/activity/ws",
     "/oauth/google/callback",
 };
 

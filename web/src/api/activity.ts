@@ -1,7 +1,12 @@
 // The stream that says what changed, anywhere, without content. Each event marks the paths it speaks of
 // as stale; after a gap everything is. It also is how the page knows whether the server is there.
+//
+// It is a WebSocket, because a browser has six connections to a server for requests, whatever the number of
+// tabs: an EventSource in each of six tabs would leave none for what a person decides. WebSockets have a
+// limit of their own, 200 or more.
 import { backoff } from "./backoff";
 import { ask, ApiError } from "./client";
+import { dial, type Wire } from "./socket";
 import { store } from "./store";
 import type { Activity } from "./types";
 
@@ -50,17 +55,8 @@ export function touched(event: Activity): string[] {
   }
 }
 
-export interface StreamEvent {
-  data: string;
-  lastEventId?: string;
-}
-export interface Stream {
-  addEventListener(type: string, listener: (event: StreamEvent) => void): void;
-  onerror: ((event: unknown) => void) | null;
-  close(): void;
-}
 export interface World {
-  open(path: string): Stream;
+  open(path: string): Wire;
   /** Why the stream does not open: throws what a plain request meets. */
   probe(): Promise<void>;
   later(ms: number, run: () => void): void;
@@ -68,35 +64,29 @@ export interface World {
   stale(...prefixes: string[]): void;
 }
 
-const TYPES = ["run", "inbox", "agent", "thread", "memory", "skill", "kill", "grant", "model", "secret", "journal", "wake", "subscription", "timer", "report"];
 const GATHER_MS = 60;
 const FIRST_MS = 1000; // what was read at the very beginning is read again after the first look, not in it
 
 export class ActivityStream {
   state: Connection = "connecting";
   private watchers = new Set<() => void>();
-  private listeners = new Set<(event: Activity) => void>();
   private pending = new Set<string>();
   private wait;
-  private stream: Stream | null = null;
-  private last = ""; // id of the newest event heard
+  private wire: Wire | null = null;
+  private last = 0; // id of the newest event heard
 
   constructor(private world: World) {
     this.wait = backoff(() => world.random());
   }
 
   start(): void {
-    if (!this.stream) this.connect();
+    if (!this.wire) this.connect();
   }
 
   subscribe = (watcher: () => void): (() => void) => {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);
   };
-  listen(listener: (event: Activity) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
 
   private become(state: Connection): void {
     if (this.state === state) return;
@@ -105,32 +95,14 @@ export class ActivityStream {
   }
 
   private connect(): void {
-    const stream = this.world.open(this.last ? `/activity?after=${this.last}` : "/activity");
-    this.stream = stream;
-    stream.addEventListener("hello", (event) => this.greeted(event));
-    for (const type of TYPES)
-      stream.addEventListener(type, (event) => {
-        this.last = event.lastEventId ?? this.last;
-        this.heard(event.data);
-      });
-    stream.addEventListener("goodbye", () => this.lost(stream));
-    stream.onerror = () => this.lost(stream);
-  }
-
-  /** From here on nothing is missed. What was read before may be older: it is read again, unless the
-      server says that nothing happened since the last event that was heard. */
-  private greeted(event: StreamEvent): void {
-    let reset = true;
-    try {
-      reset = (JSON.parse(event.data) as { reset?: boolean }).reset !== false;
-    } catch {
-      // Then to be sure.
-    }
-    if (reset || this.state === "offline") this.world.stale();
-    else if (!this.last) this.world.later(FIRST_MS, () => this.world.stale());
-    this.last = event.lastEventId ?? "";
-    this.wait.reset();
-    this.become("online");
+    const wire = this.world.open(this.last ? `/activity/ws?after=${this.last}` : "/activity/ws");
+    this.wire = wire;
+    wire.onmessage = (message) => {
+      if (wire === this.wire && typeof message.data === "string") this.heard(message.data);
+    };
+    wire.onclose = () => {
+      if (wire === this.wire) this.lost();
+    };
   }
 
   private heard(data: string): void {
@@ -140,7 +112,21 @@ export class ActivityStream {
     } catch {
       return;
     }
-    for (const listener of [...this.listeners]) listener(event);
+    if (event.type === "hello") this.greeted(event);
+    else this.changed(event);
+    this.last = event.id ?? this.last;
+  }
+
+  /** From here on nothing is missed. What was read before may be older: it is read again, unless the
+      server says that nothing happened since the last event that was heard. */
+  private greeted(hello: Activity): void {
+    if (hello.reset !== false || this.state === "offline") this.world.stale();
+    else if (!this.last) this.world.later(FIRST_MS, () => this.world.stale());
+    this.wait.reset();
+    this.become("online");
+  }
+
+  private changed(event: Activity): void {
     const first = this.pending.size === 0;
     for (const path of touched(event)) this.pending.add(path);
     if (first && this.pending.size > 0) this.world.later(GATHER_MS, () => this.flush());
@@ -152,10 +138,8 @@ export class ActivityStream {
     this.world.stale(...paths);
   }
 
-  private lost(stream: Stream): void {
-    if (this.stream !== stream) return;
-    stream.close();
-    this.stream = null;
+  private lost(): void {
+    this.wire = null;
     this.world.probe().then(
       () => this.retry("connecting"),
       (error: unknown) => {
@@ -169,19 +153,19 @@ export class ActivityStream {
     // A stream that broke and comes back at once is nobody's concern.
     if (state === "offline" || this.state !== "online") this.become(state);
     this.world.later(this.wait.next(), () => {
-      if (!this.stream) this.connect();
+      if (!this.wire) this.connect();
     });
   }
 
   /** The person asks: don't wait. */
   now(): void {
     this.wait.reset();
-    if (!this.stream) this.connect();
+    if (!this.wire) this.connect();
   }
 }
 
 export const activity = new ActivityStream({
-  open: (path) => new EventSource(`/api/v1${path}`) as Stream,
+  open: (path) => dial(`/api/v1${path}`),
   probe: async () => {
     await ask("GET", "/kill");
   },

@@ -131,11 +131,12 @@ export class ThreadSocket {
   }
 }
 
+export const dial = (path: string): Wire => {
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  return new WebSocket(`${scheme}//${location.host}${path}`) as Wire;
+};
 const browser: SocketWorld = {
-  open: (path) => {
-    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    return new WebSocket(`${scheme}//${location.host}${path}`) as Wire;
-  },
+  open: dial,
   later: (ms, run) => {
     const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);

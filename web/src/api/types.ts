@@ -438,6 +438,8 @@ export interface Health {
 
 export interface Activity {
   type: "run" | "inbox" | "agent" | "memory" | "skill" | "kill" | string;
+  id?: number;
+  reset?: boolean; // of hello
   agentId?: string;
   threadId?: string;
   runId?: string;

@@ -55,6 +55,7 @@ static struct {
     struct timespec since;
     int own_io;          /* our own /proc/self/io, which only an earlier open can read */
     const char *reached; /* the limit that was passed, and not yet made good */
+    bool held;           /* nothing that runs can write: it was started past the limit */
     pthread_mutex_t lock;
 } disk = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -238,7 +239,7 @@ const char *inside_disk_over(const struct proc_info *list, size_t n,
     bool hidden = false;
 
     pthread_mutex_lock(&disk.lock);
-    if (disk_suspect())
+    if (!disk.held && disk_suspect())
         limit = disk_search(list, n, &hidden);
     if (limit)
         disk.reached = limit;
@@ -264,8 +265,16 @@ bool inside_disk_full(char message[INSIDE_MESSAGE_MAX])
         limit = disk.reached = disk_search(list, n, &hidden);
         free(list);
     }
+    disk.held = disk.held && limit;
     pthread_mutex_unlock(&disk.lock);
     if (limit)
         disk_message(limit, "until some of it is removed, nothing can be written", message);
     return limit != NULL;
+}
+
+void inside_disk_hold(void)
+{
+    pthread_mutex_lock(&disk.lock);
+    disk.held = disk.reached != NULL;
+    pthread_mutex_unlock(&disk.lock);
 }

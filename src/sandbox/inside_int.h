@@ -247,6 +247,9 @@ const char *inside_disk_over(const struct proc_info *list, size_t n,
                              char message[INSIDE_MESSAGE_MAX]);
 /* Whether a limit was passed and still is: then nothing may be written, as message says. */
 bool inside_disk_full(char message[INSIDE_MESSAGE_MAX]);
+/* What runs from now on can't write, so nobody is ended for what others write to the same disk: it
+ * may be removing. Until the limit is no longer passed. */
+void inside_disk_hold(void);
 
 /* ---- the watch: inside_watch.c ---- */
 

@@ -165,8 +165,10 @@ static void *run_request(void *arg)
     int r;
 
     /* This thread ends with the request. */
-    if (inside_disk_full(message) && inside_landlock_no_more(serve.setup))
+    if (inside_disk_full(message) && inside_landlock_no_more(serve.setup)) {
+        inside_disk_hold();
         inside_notice("disk", "%s", message);
+    }
     if (lane)
         inside_lane_enter();
     r = request->cancelled ? err_set(&err, ERR_CANCELLED, "cancelled before it began")

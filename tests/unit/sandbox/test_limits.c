@@ -270,7 +270,7 @@ TEST(files_in_a_directory_that_was_closed_count_as_written)
     rig_init(&rig, t);
     rig.spec.disk_bytes = 24 * MIB;
     bomb(&rig,
-         "mkdir d; cd d; chmod 100 .; for i in {1..20}; do head -c 4M /dev/zero > f$i; done; sleep "
+         "mkdir d; cd d; chmod 300 .; for i in {1..20}; do head -c 4M /dev/zero > f$i; done; sleep "
          "15",
          "disk");
     rig_bash(&rig, "chmod 700 d; rm -r d");

@@ -75,7 +75,10 @@ static const char *make_dir(struct cgroup *group, const char *parent)
     return dir;
 }
 
-/* ---- version 1 ---- */
+/* ---- version 1 ----
+ *
+ * Only the number of processes: its groups of memory end the hand with the command, and count what
+ * others cached. */
 
 static bool has_word(struct str list, char separator, const char *word)
 {
@@ -85,17 +88,6 @@ static bool has_word(struct str list, char separator, const char *word)
         if (str_is(str_trim(field), word))
             return true;
     return false;
-}
-
-static void join_memory_v1(struct cgroup *group, const char *parent,
-                           const struct cgroup_config *config)
-{
-    const char *dir = make_dir(group, parent);
-
-    group->memory = dir && write_number(dir, "memory.limit_in_bytes", config->memory_bytes);
-    /* Where swap is counted, it is counted in. */
-    if (group->memory)
-        write_number(dir, "memory.memsw.limit_in_bytes", config->memory_bytes);
 }
 
 static void join_tasks_v1(struct cgroup *group, const char *parent,
@@ -151,10 +143,7 @@ static void join_line(struct cgroup *group, struct str line, const struct cgroup
         return;
     if (str_is(line, "/"))
         line.n = 0;
-    if (!group->memory && has_word(controllers, ',', "memory")) {
-        snprintf(parent, sizeof(parent), "%s/memory%.*s", config->mount, STR_ARG(line));
-        join_memory_v1(group, parent, config);
-    } else if (!group->tasks && has_word(controllers, ',', "pids")) {
+    if (!group->tasks && has_word(controllers, ',', "pids")) {
         snprintf(parent, sizeof(parent), "%s/pids%.*s", config->mount, STR_ARG(line));
         join_tasks_v1(group, parent, config);
     } else if (group->n == 0 && str_is(number, "0") && controllers.n == 0) {
@@ -208,7 +197,9 @@ static int open_join(const char *dir)
 
 int cgroup_files(struct cgroup *group, int *ret_fds)
 {
-    for (int i = 0; group->opened == 0 && i < group->n; i++) {
+    bool asked = group->opened > 0;
+
+    for (int i = 0; !asked && i < group->n; i++) {
         int fd = open_join(group->dirs[i]);
 
         if (fd >= 0)

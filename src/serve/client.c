@@ -199,6 +199,17 @@ void client_heartbeats(struct serve *serve, int64_t now)
     }
 }
 
+void client_forgive(struct serve *serve, int64_t now, int64_t late_ms)
+{
+    for (struct stream *stream = serve->streams.first; stream; stream = stream->next) {
+        stream->heard_ms = stream->heard_ms + late_ms < now ? stream->heard_ms + late_ms : now;
+        if (stream->end_ms > 0)
+            stream->end_ms += late_ms;
+        if (stream->patience_ms > 0)
+            stream->patience_ms += late_ms;
+    }
+}
+
 void client_goodbye(struct serve *serve)
 {
     struct stream *next;

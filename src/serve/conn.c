@@ -49,13 +49,23 @@ static int64_t limit_of(const struct serve *serve, enum conn_state state)
     }
 }
 
-static void sweep_later(struct serve *serve)
+static int64_t sweep_step(const struct serve *serve)
 {
     int64_t step = serve->limits.header_ms / 4;
 
-    if (serve->sweep.heap_index != 0)
-        return;
-    loop_timer_start(serve->loop, &serve->sweep, step > 1000 ? 1000 : step < 10 ? 10 : step);
+    return step > 1000 ? 1000 : step < 10 ? 10 : step;
+}
+
+void conn_sweep_in(struct serve *serve, int64_t delay_ms)
+{
+    serve->sweep_due_ms = clock_mono_ms(loop_clock(serve->loop)) + delay_ms;
+    loop_timer_start(serve->loop, &serve->sweep, delay_ms);
+}
+
+static void sweep_later(struct serve *serve)
+{
+    if (serve->sweep.heap_index == 0)
+        conn_sweep_in(serve, sweep_step(serve));
 }
 
 static void enter(struct conn *conn, enum conn_state state)
@@ -153,10 +163,32 @@ static void sweep_answered(struct serve *serve, int64_t now)
     }
 }
 
-void conn_sweep(struct serve *serve)
+/* Everybody gets the time back in which we did not run. What came meanwhile puts a deadline off
+ * when it is read, which is before the next sweep; so nobody has more than the whole limit. */
+static void sweep_forgive(struct serve *serve, int64_t now, int64_t late_ms)
 {
-    int64_t now = clock_mono_ms(loop_clock(serve->loop));
+    for (int state = 0; state < CONN_STREAM; state++) {
+        int64_t most = now + limit_of(serve, (enum conn_state)state);
 
+        for (struct conn *conn = serve->conns[state].first; conn; conn = conn->next) {
+            int64_t later = conn->deadline_ms + late_ms;
+
+            conn->deadline_ms = later < most ? later : most;
+        }
+    }
+    client_forgive(serve, now, late_ms);
+}
+
+/* A process that stood still (SIGSTOP, a machine without memory) hears of its timers first and of
+ * what came only then: silence is judged when that was read. */
+static void sweep_judge(struct serve *serve, int64_t now)
+{
+    int64_t late_ms = now - serve->sweep_due_ms;
+
+    if (late_ms > sweep_step(serve)) {
+        sweep_forgive(serve, now, late_ms);
+        return;
+    }
     sweep_answered(serve, now);
     sweep_list(serve, &serve->conns[CONN_NEW], now);
     sweep_list(serve, &serve->conns[CONN_IDLE], now);
@@ -164,6 +196,11 @@ void conn_sweep(struct serve *serve)
     sweep_list(serve, &serve->conns[CONN_BODY], now);
     sweep_list(serve, &serve->conns[CONN_REPLY], now);
     client_heartbeats(serve, now);
+}
+
+void conn_sweep(struct serve *serve)
+{
+    sweep_judge(serve, clock_mono_ms(loop_clock(serve->loop)));
     if (any_deadline(serve) || serve->streams.count > 0)
         sweep_later(serve);
 }

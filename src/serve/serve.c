@@ -104,7 +104,7 @@ void serve_stop(struct serve *serve, int64_t deadline_ms, void (*done)(void *arg
     cut_list(&serve->conns[CONN_NEW]);
     cut_list(&serve->conns[CONN_ANSWERED]);
     cut_list(&serve->conns[CONN_IDLE]);
-    loop_timer_start(serve->loop, &serve->sweep, STOP_CHECK_MS);
+    conn_sweep_in(serve, STOP_CHECK_MS);
     serve_wake(serve);
 }
 
@@ -130,7 +130,7 @@ static void on_sweep(struct loop_timer *timer)
 
     conn_sweep(serve);
     if (serve->stopping)
-        loop_timer_start(serve->loop, &serve->sweep, STOP_CHECK_MS);
+        conn_sweep_in(serve, STOP_CHECK_MS);
 }
 
 /* ---- start ---- */

@@ -105,6 +105,7 @@ struct serve {
     unsigned door_count;
     struct loop_tick_hook hook;
     struct loop_timer sweep, status_timer;
+    int64_t sweep_due_ms;
     struct stream_set streams;
     struct conn_list conns[CONN_STREAM + 1];
     unsigned conn_count;
@@ -155,6 +156,7 @@ void conn_resume(struct conn *conn);
 /* Ends the connection from our side; libmicrohttpd notices and closes it. status 0: silently. */
 void conn_cut(struct conn *conn, int status);
 void conn_sweep(struct serve *serve);
+void conn_sweep_in(struct serve *serve, int64_t delay_ms);
 
 /* request.c */
 void *request_begin(void *cls, const char *uri, struct MHD_Connection *mhd);
@@ -190,6 +192,8 @@ void reply_raw(int fd, int status);
 
 /* client.c */
 void client_heartbeats(struct serve *serve, int64_t now);
+/* We stood still for so long: it counts as nobody's silence. */
+void client_forgive(struct serve *serve, int64_t now, int64_t late_ms);
 void client_goodbye(struct serve *serve);
 void client_free(struct serve_client *client);
 

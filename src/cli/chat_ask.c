@@ -32,8 +32,10 @@ static int send(struct chat *chat, struct json_object *item, const struct decide
         return 1;
     /* Somebody was quicker, in another window: the run goes on with that. */
     r = err->code == ERR_CONFLICT || err->code == ERR_EXPIRED || err->code == ERR_WITHDRAWN ? 1
-        : err->code == ERR_SCHEMA_VIOLATION || err->code == ERR_TOO_LARGE                   ? 2
-                                                                                            : -1;
+        : err->code == ERR_SCHEMA_VIOLATION || err->code == ERR_TOO_LARGE ||
+                err->code == ERR_TIMEOUT
+            ? 2
+            : -1;
     if (r > 0) {
         chat_say_error(chat, err);
         err_reset(err);

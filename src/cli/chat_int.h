@@ -59,6 +59,8 @@ struct chat_ear {
     void *arg;
 };
 void chat_line_listen(struct chat_line *line, const struct chat_ear *ear);
+/* A run is under way: the second Ctrl-C leaves at once, with a word. Counts from none. */
+void chat_line_count_breaks(bool running);
 /* What Up brings back, now and next time. */
 void chat_line_keep(struct chat_line *line, struct str entry);
 

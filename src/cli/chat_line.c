@@ -29,6 +29,7 @@
 
 volatile sig_atomic_t chat_interrupted;
 static volatile sig_atomic_t resized;
+static volatile sig_atomic_t breaks = -1; /* Ctrl-C in this run; -1: none is under way */
 
 static struct {
     __typeof__(el_init) *el_init;
@@ -72,12 +73,27 @@ struct chat_line {
     size_t used;
 };
 
+/* One line is read at a time, by one thread: the editor's callbacks find it here. */
+static struct chat_line *reading;
+
 static void on_signal(int number)
 {
-    if (number == SIGINT)
-        chat_interrupted++;
-    else
+    if (number != SIGINT) {
         resized = 1;
+        return;
+    }
+    chat_interrupted++;
+    /* The daemon may not answer what the first one asked of it. The editor has its own terminal
+     * settings, and takes them back itself. */
+    if (breaks >= 0 && ++breaks > 1 && !reading) {
+        leave_say();
+        _exit(CLI_FAILED);
+    }
+}
+
+void chat_line_count_breaks(bool running)
+{
+    breaks = running ? 0 : -1;
 }
 
 static void wake_reader(void)
@@ -86,9 +102,6 @@ static void wake_reader(void)
 }
 
 /* ---- the editor's callbacks ---- */
-
-/* One line is read at a time, by one thread: the editor's callbacks find it here. */
-static struct chat_line *reading;
 
 static char *get_prompt(EditLine *el)
 {

@@ -105,9 +105,12 @@ int chat_cancel(struct chat *chat, struct err *err)
     char path[160];
 
     snprintf(path, sizeof(path), "/api/v1/runs/%s/cancel", chat->run_id);
-    if (talk_ask(chat->talk, "POST", path, STR("{}"), &answer, err) < 0)
+    if (talk_ask(chat->talk, "POST", path, STR("{}"), &answer, err) < 0) {
+        chat_line_count_breaks(true);
         return -1;
+    }
     chat->cancelled = true;
+    leave_note_cancelled(true);
     return 0;
 }
 
@@ -164,8 +167,6 @@ static int chat_depart(struct chat *chat, struct err *err)
 
     if (leave_asked() == LEAVE_CANCEL && chat->run_id[0])
         r = chat_cancel(chat, err);
-    if (r == 0 && chat->cancelled)
-        leave_note_cancelled(true);
     leave_say();
     chat->leave = chat->over = true;
     chat->exit_code = CLI_FAILED;
@@ -182,7 +183,7 @@ static void chat_break(struct chat *chat)
         chat_say_error(chat, &err);
 }
 
-int chat_follow(struct chat *chat, struct err *err)
+static int follow_to_end(struct chat *chat, struct err *err)
 {
     struct str json;
     int r;
@@ -203,6 +204,16 @@ int chat_follow(struct chat *chat, struct err *err)
     }
     put_text(chat, STR_NONE, true);
     return 0;
+}
+
+int chat_follow(struct chat *chat, struct err *err)
+{
+    int r;
+
+    chat_line_count_breaks(true);
+    r = follow_to_end(chat, err);
+    chat_line_count_breaks(false);
+    return r;
 }
 
 /* ---- a message ---- */
@@ -239,11 +250,13 @@ int chat_say(struct chat *chat, struct str prompt, struct err *err)
     chat_interrupted = 0;
     if (write_message(chat, prompt, &body, err) < 0)
         return -1;
+    chat_line_count_breaks(true);
     r = talk_again(chat->talk, &chat->stream, err);
     if (r == 0)
         r = talk_follow(chat->stream, "POST", "/run", buf_str(&body), err);
     if (r == 0)
-        r = chat_follow(chat, err);
+        r = follow_to_end(chat, err);
+    chat_line_count_breaks(false);
     talk_free(chat->stream);
     chat->stream = NULL;
     return r;
@@ -438,7 +451,8 @@ const struct cli_command cli_cmd_chat = {
     .summary = "A conversation in the terminal",
     .details =
         "Answers appear as they are written. When a call needs your approval it is shown, and you "
-        "say yes, no, or change it. Ctrl-C cancels what runs and not the conversation; Ctrl-D "
+        "say yes, no, or change it. Ctrl-C cancels what runs and not the conversation; pressed "
+        "again before that is done, it leaves at once. Ctrl-D "
         "leaves. SIGTERM cancels what runs and leaves; SIGHUP, when the terminal is closed, leaves "
         "it going on. A line that ends with a backslash goes on in the next, and \"\"\" begins and "
         "ends "

@@ -430,8 +430,10 @@ static void interrupted(struct stdio *s)
     s->exit_code = CLI_FAILED;
     while (s->running && !s->stream.run_id[0])
         drain(s);
-    if (s->running && take_cancel(s, NULL, &err) < 0)
+    if (s->running && take_cancel(s, NULL, &err) < 0) {
         put_error(0, &err);
+        follow_forget_interrupts();
+    }
 }
 
 /* Ctrl-C and the signals that end a program. True: leave now. */
@@ -450,7 +452,7 @@ static bool take_signals(struct stdio *s)
     }
     if (count > s->interrupts || (leave_asked() == LEAVE_CANCEL && !s->told))
         interrupted(s);
-    s->interrupts = count;
+    s->interrupts = follow_interrupts();
     s->told = leave_asked() != LEAVE_NOT;
     return false;
 }
@@ -519,6 +521,6 @@ const struct cli_command cli_cmd_stdio = {
         "the session goes on.\n\n"
         "It ends at the end of input, when the runs are done: with 0, with 1 when one failed, with "
         "3 when one waits for a person. Ctrl-C and SIGTERM cancel the run under way, SIGHUP leaves "
-        "it going on; then it ends with 1.",
+        "it going on; then it ends with 1. A second Ctrl-C leaves at once.",
     .run = run_stdio,
 };

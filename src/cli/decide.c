@@ -47,6 +47,38 @@ int decide_get_item(struct talk *talk, struct str id, struct json_object **ret_i
     return talk_ask(talk, "GET", buf_text(&path), STR_NONE, ret_item, err);
 }
 
+/* The word that was typed for it. */
+static const char *decide_word(const struct decide *decide)
+{
+    static const char *const words[][2] = { { "approve", "yes" }, { "reject", "no" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (strcmp(decide->decision, words[i][0]) == 0)
+            return words[i][1];
+    return decide->decision;
+}
+
+/* Which decision counts: one that was not answered may have been taken, and then the next comes too
+ * late. */
+static int decide_say_what_counts(struct talk *talk, const char *id, const struct decide *decide,
+                                  struct err *err)
+{
+    AUTO_JSON item = NULL;
+    struct err unknown = ERR_INIT;
+    struct str state;
+
+    if (err->code == ERR_TIMEOUT || err->code == ERR_PROVIDER_FAILED)
+        return err_wrap(err, "your %s may have arrived", decide_word(decide));
+    if (err->code != ERR_CONFLICT || decide_get_item(talk, str_from(id), &item, &unknown) < 0)
+        return -1;
+    state = json_str(json_find(item, "state"));
+    if (!state.n || str_is(state, "pending"))
+        return -1;
+    err_reset(err);
+    return err_set(err, ERR_CONFLICT, "it was %.*s before: your %s came too late", STR_ARG(state),
+                   decide_word(decide));
+}
+
 int decide_send(struct talk *talk, const char *id, const struct decide *decide,
                 struct json_object **ret_answer, struct err *err)
 {
@@ -74,7 +106,9 @@ int decide_send(struct talk *talk, const char *id, const struct decide *decide,
     json_write_object_end(&w);
     if (json_write_end(&w) < 0)
         return err_set(err, ERR_TOO_LARGE, "the decision is too long");
-    return talk_ask(talk, "POST", buf_text(&path), buf_str(&body), ret_answer, err);
+    if (talk_ask(talk, "POST", buf_text(&path), buf_str(&body), ret_answer, err) < 0)
+        return decide_say_what_counts(talk, id, decide, err);
+    return 0;
 }
 
 /* ---- editing ---- */

@@ -42,8 +42,10 @@ static void on_interrupt(int number)
     int kept = errno;
 
     (void)number;
-    if (++interrupts >= 3)
+    if (++interrupts > 1) { /* the daemon may not answer what the first one asked of it */
+        leave_say();
         _exit(CLI_FAILED);
+    }
     wake_up();
     errno = kept;
 }
@@ -66,6 +68,11 @@ int follow_interrupts(void)
     while (interrupt_pipe[0] >= 0 && read(interrupt_pipe[0], drop, sizeof(drop)) > 0)
         continue;
     return interrupts;
+}
+
+void follow_forget_interrupts(void)
+{
+    interrupts = 0;
 }
 
 /* ---- life ---- */
@@ -166,6 +173,7 @@ static void cancel(struct follow *f)
     follow_unask(f);
     if (ask_about_run(f, "POST", "/cancel", &answer, &err) < 0) {
         cli_fail(f->args, &err);
+        follow_forget_interrupts();
         return;
     }
     f->cancelled = true;
@@ -177,18 +185,16 @@ static void cancel(struct follow *f)
 static bool take_signals(struct follow *f)
 {
     enum leave how = leave_asked();
-    int count = follow_interrupts();
-    bool again = count > f->interrupts && f->cancelled;
+    bool pressed = follow_interrupts() > 0;
 
     if (how == LEAVE_DETACH) {
         leave_say();
         return true;
     }
-    if (!f->stream.run_id[0] || again)
-        return again;
-    if (!f->cancelled && (how == LEAVE_CANCEL || count > f->interrupts))
+    if (!f->stream.run_id[0])
+        return false;
+    if (!f->cancelled && (how == LEAVE_CANCEL || pressed))
         cancel(f);
-    f->interrupts = count;
     if (how == LEAVE_CANCEL && !f->cancelled) {
         leave_say();
         return true;

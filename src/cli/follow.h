@@ -36,7 +36,6 @@ struct follow {
     int64_t prompt_at; /* when it may be answered */
     struct buf typed;
     int64_t side_used_ms;
-    int interrupts; /* that were acted on */
     int exit_code;
 };
 
@@ -46,10 +45,12 @@ void follow_release(struct follow *f);
 /* Sends the request that begins the run and follows it. Returns the exit code; errors are told. */
 int follow_run(struct follow *f, const char *path, struct str body);
 
-/* Ctrl-C from now on: counts, and a descriptor that becomes readable. A third one ends the program
- * at once. */
+/* Ctrl-C from now on: counts, and a descriptor that becomes readable. A second one ends the program
+ * at once, with a word. */
 int follow_catch_interrupts(void);
 int follow_interrupts(void);
+/* What the first one asked for failed, and was said: the next one is a first one. */
+void follow_forget_interrupts(void);
 
 /* ---- follow_ask.c ---- */
 

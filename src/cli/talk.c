@@ -42,6 +42,7 @@ struct talk {
     struct answer answer;
     bool closed;
     bool keep;
+    bool owed; /* the answer to a request that was given up has not come */
     struct sse_parser sse;
     bool following;
     struct event *first, **last, *given;
@@ -167,7 +168,7 @@ static int reconnect(struct talk *talk, struct err *err)
     answer_release(&talk->answer);
     talk->answer = fresh->answer;
     free(fresh);
-    talk->closed = false;
+    talk->closed = talk->owed = false;
     return 0;
 }
 
@@ -212,9 +213,11 @@ static int fill_by(struct talk *talk, int64_t deadline, struct err *err)
 
     do {
         left = deadline - clock_mono_ms(clock_system());
-        if (left <= 0)
+        if (left <= 0) {
+            talk->owed = true;
             return err_set(err, ERR_TIMEOUT, "the daemon has not answered for %d s",
                            ANSWER_MS / 1000);
+        }
         r = fill(talk, (int)left, err);
     } while (r == 0);
     return r;
@@ -313,13 +316,26 @@ static int exchange(struct talk *talk, struct str request, struct err *err)
     return 0;
 }
 
+/* Where there is no other connection: what comes next on this one answers what was given up. */
+static int read_owed(struct talk *talk, struct err *err)
+{
+    AUTO_BUF dropped = BUF_INIT(LIMIT_JSON_BYTES);
+
+    if (talk->answer.at < ANSWER_BODY && read_head(talk, err) < 0)
+        return -1;
+    if (read_body(talk, &dropped, err) < 0)
+        return -1;
+    talk->owed = false;
+    return 0;
+}
+
 /* Nothing is under way, so whatever came is no answer of ours: the end of the connection, or the
  * last words of a daemon that closes it. */
 static bool is_stale(const struct talk *talk)
 {
     struct pollfd poll_fd = { .fd = talk->fd, .events = POLLIN };
 
-    return talk->closed || talk->answer.in.n || poll(&poll_fd, 1, 0) > 0;
+    return talk->closed || talk->owed || talk->answer.in.n || poll(&poll_fd, 1, 0) > 0;
 }
 
 /* The daemon gave the connection up before it had the request: it closed without a word, or said
@@ -344,6 +360,8 @@ static int request(struct talk *talk, const char *method, const char *path, stru
 
     BUG_IF(talk->following);
     if (write_request(&out, method, path, body, accept, err) < 0)
+        return -1;
+    if (talk->keep && talk->owed && read_owed(talk, err) < 0)
         return -1;
     if (is_stale(talk)) {
         if (talk->keep)

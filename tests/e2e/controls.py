@@ -551,5 +551,61 @@ def a_daemon_that_does_not_answer_holds_nobody_up(box):
     process.stderr.close()
 
 
+@test
+def a_second_ctrl_c_leaves_at_once_although_the_daemon_does_not_answer(box):
+    ModelServer(box, model)
+    daemon = box.serve()
+    for words, stdin in FRONT_ENDS:
+        prompt = f"{HELD} twice-{words[0]}"
+        process = subprocess.Popen([BINARY, *[word.replace("PROMPT", prompt) for word in words]], cwd=box.work,
+                                   env=box.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        process.stdin.write(stdin.replace("PROMPT", prompt))
+        process.stdin.flush()
+        eventually(lambda: [run for run in daemon.ask("GET", "/runs")["runs"]
+                            if run["prompt"] == prompt and run["status"] == "running"], f"{words[0]} has begun its run")
+        os.kill(daemon.pid, signal.SIGSTOP)
+        try:
+            process.send_signal(signal.SIGINT)
+            # Two that come together are one: the second is sent when the first was taken.
+            eventually(lambda: not pending(process.pid, signal.SIGINT), "the first one was taken")
+            begun = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            expect_eq((words[0], process.wait(WAIT_S)), (words[0], 1))
+            expect(time.monotonic() - begun < 30, f"{words[0]} left after {time.monotonic() - begun} s")
+            expect_in("dormouse: left. A run that had begun goes on", process.stderr.read())
+        finally:
+            os.kill(daemon.pid, signal.SIGCONT)
+        for file in (process.stdin, process.stdout, process.stderr):
+            file.close()
+    daemon.stop()
+
+
+def pending(pid, number):
+    with open(f"/proc/{pid}/status") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return (int(fields["SigPnd"], 16) | int(fields["ShdPnd"], 16)) >> number - 1 & 1
+
+
+@test
+def an_orderly_stop_of_the_daemon_prints_no_line_that_is_no_event(box):
+    ModelServer(box, model)
+    for words, stdin in ((("run", "--json", "PROMPT"), ""), FRONT_ENDS[1]):
+        daemon = box.serve()
+        prompt = f"{HELD} stop-{words[0]}"
+        process = subprocess.Popen([BINARY, *[word.replace("PROMPT", prompt) for word in words]], cwd=box.work,
+                                   env=box.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, text=True)
+        process.stdin.write(stdin.replace("PROMPT", prompt))
+        process.stdin.flush()
+        eventually(lambda: [run for run in daemon.ask("GET", "/runs")["runs"]
+                            if run["prompt"] == prompt and run["status"] == "running"], f"{words[0]} has begun its run")
+        daemon.stop()
+        process.send_signal(signal.SIGTERM)  # by now a keeper goes on with the run
+        events = [json.loads(line) for line in process.communicate(timeout=WAIT_S)[0].splitlines()]
+        expect(events, f"{words[0]} printed events")
+        expect_eq([event for event in events if "type" not in event], [])
+
+
 if __name__ == "__main__":
     main()

@@ -340,7 +340,7 @@ TEST(events_are_given_one_by_one_until_the_stream_ends)
             t, &(struct script){ .answers = { STREAM "23\r\nid: 1\nevent: a\ndata: {\"n\":1}\n\n: "
                                                      "pin\r\n"
                                                      "16\r\ng\n\ndata: {\ndata: \"n\":2\r\n"
-                                                     "27\r\n\ndata: }\n\nevent: bye\ndata: "
+                                                     "2b\r\n\ndata: }\n\nevent: goodbye\ndata: "
                                                      "{\"code\":1}\n\n\r\n"
                                                      "0\r\n\r\n" },
                                  .piece = piece });

@@ -140,18 +140,23 @@ export async function ready(page) {
   await page.locator(".item .button-key").first().waitFor();
   await page.waitForFunction(() => !document.querySelector(".item [aria-disabled=true]"));
 }
-/** Presses a button that decides until it was taken: one that has just moved (clicking scrolls) takes no press. */
+/** Presses a button that decides until it was taken: one that has just moved (clicking scrolls) takes no press, and a
+ * press that came early begins its rest anew. */
 export async function press(button) {
   for (;;) {
     const one = await button.elementHandle();
+    await one.evaluate((element) => new Promise((done) => {
+      const look = () => (element.isConnected && element.ariaDisabled === "true" ? requestAnimationFrame(look) : done());
+      look();
+    }));
     await one.click();
     if (await one.evaluate((element) => !element.isConnected || element.disabled)) return;
   }
 }
-/** Chooses the item that is shown in the inbox, as j does. */
+/** Chooses the item that is shown in the inbox. */
 export async function pick(page) {
   await page.locator(".item").waitFor();
-  await page.keyboard.press("j");
+  await page.keyboard.press("ArrowDown");
   await ready(page);
 }
 export const launch = (executablePath = "/usr/bin/chromium-headless-shell") =>

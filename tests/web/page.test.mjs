@@ -123,18 +123,22 @@ test("a question is answered by its number, another in words", async (t) => {
   assert.deepEqual(decided.map((item) => item.answer).sort(), ["60 minutes", "half an hour"]);
 });
 
-test("j and k move, e edits in place, r rejects with a reason", async (t) => {
+test("arrows choose, j and k look, e edits in place, r rejects with a reason", async (t) => {
   for (const word of ["one", "two", "three"]) await daemon.run(`write ${word}`, "waiting");
   const page = await visit(t, "/inbox");
   await page.locator(".entry").nth(2).waitFor();
   const [first, second] = (await pending()).map((item) => item.id);
-  await page.keyboard.press("j");
+  await page.keyboard.press("ArrowDown");
+  await page.waitForURL(`**/inbox/${first}`);
+  await page.keyboard.press("ArrowDown");
+  await page.waitForURL(`**/inbox/${second}`);
+  await page.keyboard.press("k");
   await page.waitForURL(`**/inbox/${first}`);
   await page.keyboard.press("j");
   await page.waitForURL(`**/inbox/${second}`);
   await page.keyboard.press("k");
   await page.waitForURL(`**/inbox/${first}`);
-  await ready(page);
+  await pick(page);
   await page.keyboard.press("e");
   const field = page.getByRole("textbox", { name: "Command" });
   await field.fill("echo edited > x.txt");

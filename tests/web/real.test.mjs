@@ -88,7 +88,7 @@ test("a memory with suspicious parts: the diff, the marks, edited in place, kept
   assert.ok((await page.getByRole("tooltip").textContent()).length > 10);
   assert.deepEqual(await a11y(page), []);
   await shoot(page, "item-memory-light", { full: true });
-  await page.locator(".item").focus();
+  await page.locator(".item [data-verb=confirm]").focus();
   await ready(page);
   await page.keyboard.press("e");
   await page.getByLabel(/What knowledge\/notes.md will be/).fill("# Notes\n\n- prefers mornings\n");
@@ -187,7 +187,7 @@ test("what another client decides while it is looked at shows its outcome, and n
   await page.keyboard.press("2");
   await page.keyboard.press("a");
   assert.equal((await decided(second.id)).state, "pending");
-  await page.keyboard.press("j");
+  await page.keyboard.press("ArrowDown");
   await page.getByRole("button", { name: /60 minutes/ }).waitFor();
   await ready(page);
   await page.keyboard.press("2");

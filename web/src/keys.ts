@@ -1,6 +1,7 @@
 // Keys of the page. A view says what its keys do while it is shown; the list behind `?` is made from
-// the same table. Keys rest while someone types or a dialog is open.
-import { useLayoutEffect, useRef } from "react";
+// the same table. Keys rest while someone types or a dialog is open. Somebody may also type where nothing can be
+// typed, having missed that the focus is elsewhere: a letter in the middle of a sentence is no key.
+import { useEffect, useLayoutEffect, useRef } from "react";
 import { layersOpen } from "./ui/layers";
 
 export interface Key {
@@ -9,7 +10,9 @@ export interface Key {
   run: () => void;
   group?: string;
   always?: boolean; // also while typing (needs Ctrl)
-  decides?: boolean; // says a person's word: pressed alone, once, and not as a part of anything that is typed
+  // "first": nothing was typed just before it. "alone": nor just after it, so it acts a moment late. What decides,
+  // opens something or leaves the view stands alone.
+  stands?: "first" | "alone";
 }
 
 const tables: Key[][] = [];
@@ -26,6 +29,7 @@ export function named(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">)
 }
 
 const SEQUENCE_MS = 1200;
+const STAND_MS = 400; // without another key before and after what stands alone
 
 /** Which entry a key means after what was pressed before; "wait" when it may begin a sequence. */
 export function resolve(table: Key[], before: string, key: string): Key | "wait" | null {
@@ -38,26 +42,85 @@ export function resolve(table: Key[], before: string, key: string): Key | "wait"
 
 let before = "";
 let timer: ReturnType<typeof setTimeout> | undefined;
+let later: ReturnType<typeof setTimeout> | undefined; // what acts unless another key comes
+let typedAt = -Infinity;
+const strays = new Set<() => void>();
+
+/** A letter, a digit or a space was pressed a moment ago, anywhere. */
+export const typedLately = (): boolean => performance.now() - typedAt < STAND_MS;
+
+/** Enter on a button or a link is its own. */
+const pressable = (event: KeyboardEvent): boolean =>
+  event.key === "Enter" && event.target instanceof Element && event.target.closest("a, button, summary, [role=button]") !== null;
+
+const free = (target: EventTarget | null): boolean => !typing(target) && !layersOpen();
+
+/** Does what a key means, or will when no other key follows. */
+function act(found: Key, event: KeyboardEvent): void {
+  event.preventDefault();
+  if (found.stands !== "alone") return found.run();
+  later = setTimeout(() => {
+    later = undefined;
+    if (allKeys().includes(found) && free(document.activeElement)) found.run();
+  }, STAND_MS);
+}
 
 function pressed(event: KeyboardEvent): void {
+  if (event.repeat && later !== undefined) return; // the same key, held down
+  const lately = typedLately() && before === "";
+  const interrupted = later !== undefined;
+  const printable = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
+  if (printable) typedAt = performance.now();
+  giveUp();
   if (event.defaultPrevented || event.altKey || event.isComposing || event.keyCode === 229) return; // 229: an input method has it
   const found = resolve(allKeys(), before, named(event));
-  const free = !typing(event.target) && !layersOpen();
-  const alone = before === "" && !event.shiftKey && !event.repeat;
+  const open = free(event.target);
+  const first = !lately && !interrupted;
+  const sequence = before !== "";
   clearTimeout(timer);
   before = "";
   if (found === "wait") {
-    if (!free) return;
+    if (!open) return;
+    if (!first) return stray();
     before = named(event);
     timer = setTimeout(() => (before = ""), SEQUENCE_MS);
     return;
   }
-  if (!found || (!free && !found.always) || (found.decides && !alone)) return;
+  if (open && printable && (!found || (found.stands && !first))) stray();
+  if (!found || (!open && !found.always) || pressable(event)) return;
   if (event.repeat && found.always) return event.preventDefault(); // a key held down is pressed once
-  event.preventDefault();
-  found.run();
+  if (found.stands && !first) return;
+  if (found.stands === "alone" && (event.shiftKey || event.repeat || (sequence && !found.keys.includes(" ")))) return stray();
+  act(found, event);
 }
-if (typeof window !== "undefined") window.addEventListener("keydown", pressed);
+
+function giveUp(): void {
+  clearTimeout(later);
+  later = undefined;
+}
+/** Tab, Escape and arrows are no part of a sentence: what follows them is meant. */
+function ended(event: KeyboardEvent): void {
+  if (!/^(Tab|Escape|Arrow)/.test(event.key)) return;
+  giveUp();
+  typedAt = -Infinity;
+}
+const stray = (): void => strays.forEach((run) => run());
+
+/** Called when somebody types where nothing can be typed. */
+export function useStray(run: () => void): void {
+  const latest = useRef(run);
+  latest.current = run;
+  useEffect(() => {
+    const call = (): void => latest.current();
+    strays.add(call);
+    return () => void strays.delete(call);
+  }, []);
+}
+if (typeof window !== "undefined") {
+  window.addEventListener("keydown", pressed);
+  window.addEventListener("keydown", ended, { capture: true }); // forms keep Escape to themselves
+  window.addEventListener("pointerdown", giveUp, { capture: true });
+}
 
 /** The keys of a view, for as long as it is shown. */
 export function useKeys(keys: Key[]): void {

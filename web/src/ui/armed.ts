@@ -6,7 +6,8 @@ export const ARM_MS = 700;
 const LOOK_MS = 100;
 
 /** what: changes with everything that a press would mean. ready() is asked when something is pressed; `armed`
-    is for what is drawn and may be a moment late. */
+    is for what is drawn and may be a moment late. A press that comes early begins the moment anew: whoever clicks on
+    and on does not press it either. */
 export function useArmed(place: RefObject<HTMLElement | null>, what: string): { armed: boolean; ready: () => boolean } {
   const [armed, setArmed] = useState(false);
   const still = useRef({ since: Infinity, at: "" });
@@ -29,5 +30,11 @@ export function useArmed(place: RefObject<HTMLElement | null>, what: string): { 
       window.removeEventListener("scroll", again, { capture: true });
     };
   }, []);
-  return { armed, ready: look.current };
+  const ready = useRef(() => {
+    if (look.current()) return true;
+    if (still.current.at) still.current.since = performance.now();
+    setArmed(false);
+    return false;
+  });
+  return { armed, ready: ready.current };
 }

@@ -4,10 +4,21 @@ import { ArrowUp, Square } from "lucide-react";
 import type { Mode } from "../../api/types";
 import { plural } from "../../format";
 import { useKeys } from "../../keys";
-import { IconButton, sayError, useKept } from "../../ui";
+import { IconButton, sayError, useArmed, useKept } from "../../ui";
 import type { TalkHandle } from "./use-talk";
 
 const TALLEST = 240;
+
+/** It comes where Send was: the second half of a double click does not mean it. */
+function Stop({ name, onStop }: { name: string; onStop: () => void }) {
+  const place = useRef<HTMLButtonElement>(null);
+  const { armed, ready } = useArmed(place, "stop");
+  return (
+    <IconButton ref={place} label={`Stop ${name}`} className="composer-stop" aria-disabled={!armed || undefined} onClick={() => ready() && onStop()}>
+      <Square size={16} />
+    </IconButton>
+  );
+}
 
 export function Composer({ handle, place, name, waiting, autoFocus, plain, onSent }: {
   handle: TalkHandle; place: string; name: string; waiting: number; autoFocus?: boolean | undefined; plain?: boolean | undefined; onSent: () => void;
@@ -18,7 +29,7 @@ export function Composer({ handle, place, name, waiting, autoFocus, plain, onSen
   const [mode, setMode] = useState<Mode>("structured");
   const box = useRef<HTMLTextAreaElement>(null);
   const run = handle.talk.run;
-  useKeys([{ keys: "c", label: `Write to ${name}`, group: "Agent", run: () => box.current?.focus() }]);
+  useKeys([{ keys: "c", label: `Write to ${name}`, group: "Agent", stands: "alone", run: () => box.current?.focus() }]);
   useEffect(() => {
     if (autoFocus && window.matchMedia("(pointer: fine)").matches) box.current?.focus();
   }, [autoFocus]);
@@ -70,7 +81,7 @@ export function Composer({ handle, place, name, waiting, autoFocus, plain, onSen
           </label>}
           <span className="composer-note" role="status">{note}</span>
           {run ? (
-            <IconButton label={`Stop ${name}`} className="composer-stop" onClick={handle.cancel}><Square size={16} /></IconButton>
+            <Stop name={name} onStop={handle.cancel} />
           ) : (
             <IconButton label="Send" className="composer-send" type="submit" disabled={!text.trim()}><ArrowUp size={18} /></IconButton>
           )}

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState, type FormEvent, type ReactNode, type RefObject } from "react";
 import { Check, CornerDownLeft, Pencil, X } from "lucide-react";
 import type { DecisionRequest, InboxItem, Scope } from "../../api/types";
-import { useKeys } from "../../keys";
+import { typedLately, useKeys, useStray } from "../../keys";
 import { Link } from "../../router";
 import { Badge, Button, cx, Input, Select, TextArea, Time, ARM_MS, useArmed, useEnds } from "../../ui";
 import { words as toolWords } from "../../format";
@@ -209,18 +209,20 @@ function useFocus(box: RefObject<HTMLElement>, doing: Doing): void {
   }, [box, doing]);
 }
 
-/** A key that is held down presses once: its repetitions may belong to what had the focus before. */
+/** A key that is held down presses once: its repetitions may belong to what had the focus before. Nor does one
+    press that is a part of a sentence. */
 const once = (event: React.KeyboardEvent): void => {
-  if (event.repeat && (event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) event.preventDefault();
+  if ((event.repeat || typedLately()) && (event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) event.preventDefault();
 };
 
-/** picked: the person chose this item in a list, so that single keys may mean it; inside of it they do anyway. */
+/** picked: the person chose this item in a list, so that single keys may mean it. On its buttons they do anyway. */
 export function ItemDetail({ item, picked, onDecided, compact }: {
   item: InboxItem; picked?: boolean; onDecided?: () => void; compact?: boolean;
 }) {
   const [doing, setDoing] = useState<Doing>("look");
   const [asked, setAsked] = useState<DecisionRequest | null>(null); // and not confirmed yet
   const [inside, setInside] = useState(false);
+  useStray(() => setInside(false));
   const [busy, setBusy] = useState(false);
   const box = useRef<HTMLElement>(null);
   const words = useRef<HTMLDivElement>(null); // where the buttons are
@@ -242,6 +244,7 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
     if (compact && doing !== "look" && doing !== "confirm") (box.current?.closest(".waiting-item") ?? box.current)?.scrollIntoView({ block: doing === "edit" ? "start" : "nearest" });
   }, [compact, doing]);
   useFocus(box, doing);
+  const onButton = (target: EventTarget | null): boolean => target instanceof HTMLButtonElement && words.current?.contains(target) === true;
   const seen = (): boolean => (box.current?.offsetParent ?? null) !== null; // narrow windows show the list alone
   const send = (request: DecisionRequest): void => {
     setBusy(true);
@@ -263,8 +266,8 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
     send(request);
   };
   return (
-    <article ref={box} tabIndex={-1} data-quiet-focus className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}
-      onKeyDownCapture={once} onFocus={() => setInside(true)} onBlur={(event) => setInside(event.currentTarget.contains(event.relatedTarget))}>
+    <article ref={box} className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}
+      onKeyDownCapture={once} onFocus={(event) => setInside(onButton(event.target))} onBlur={(event) => setInside(onButton(event.relatedTarget))}>
       {keys && meant && item.state === "pending" && doing === "look" && <ItemKeys item={item} box={box} say={say} setDoing={(next) => seen() && setDoing(next)} />}
       <Head item={item} small={compact} />
       <Taint item={item} />
@@ -293,6 +296,6 @@ function ItemKeys({ item, box, say, setDoing }: {
     ...(can.answer ? choices.slice(0, 9).map((choice, i) => ({
       keys: String(i + 1), label: `Answer “${choice}”`, run: () => say({ decision: "answer" as const, answer: choice }),
     })) : []),
-  ].map((key) => ({ ...key, group: "The chosen item", decides: true })));
+  ].map((key) => ({ ...key, group: "The chosen item", stands: "alone" as const })));
   return null;
 }

@@ -4,7 +4,7 @@ import { ArrowLeft, Inbox as InboxIcon } from "lucide-react";
 import { paths } from "../../api/client";
 import { useGet } from "../../api/store";
 import type { InboxItem } from "../../api/types";
-import { useKeys } from "../../keys";
+import { useKeys, useStray } from "../../keys";
 import { go, Link, setQuery, useQuery, type Params } from "../../router";
 import { Badge, cx, Empty, Shown, Tabs, Time } from "../../ui";
 import { ItemDetail } from "./detail";
@@ -61,21 +61,24 @@ export default function Inbox({ params }: { params: Params }) {
   const chosen = asked ?? held ?? items[0]?.id ?? null;
   useEffect(() => setHeld(asked ? null : chosen), [asked, chosen]);
   // Single keys mean the item that the person chose from the list, not one that was only there first or came
-  // after the last decision.
+  // after the last decision. Letters choose none: they may belong to a word.
   const [picked, setPicked] = useState<string | null>(null);
+  useStray(() => setPicked(null));
   const at = items.findIndex((item) => item.id === chosen);
   const suffix = which === "decided" ? "?show=decided" : "";
-  const step = (by: number): void => {
-    const next = items[picked === chosen ? Math.min(items.length - 1, Math.max(0, at + by)) : Math.max(0, at)];
+  const step = (by: number, pick: boolean): void => {
+    const next = items[Math.min(items.length - 1, Math.max(0, at + by))];
     if (!next) return;
-    setPicked(next.id);
+    setPicked(pick ? next.id : null);
     if (next.id !== asked) go(`/inbox/${next.id}${suffix}`, true);
   };
+  const choose = (by: number): void => step(picked === chosen ? by : 0, true); // first what is shown
   useKeys([
-    { keys: "j", label: "Choose the item, then the next", group: "Inbox", run: () => step(1) },
-    { keys: "k", label: "Item before", group: "Inbox", run: () => step(-1) },
-    { keys: "ArrowDown", label: "Next item", group: "Inbox", run: () => step(1) },
-    { keys: "ArrowUp", label: "Item before", group: "Inbox", run: () => step(-1) },
+    { keys: "j", label: "Look at the next item", group: "Inbox", run: () => step(1, false) },
+    { keys: "k", label: "Look at the item before", group: "Inbox", run: () => step(-1, false) },
+    { keys: "Enter", label: "Choose the item", group: "Inbox", stands: "alone", run: () => choose(0) },
+    { keys: "ArrowDown", label: "Choose the item, then the next", group: "Inbox", run: () => choose(1) },
+    { keys: "ArrowUp", label: "Choose the item, then the one before", group: "Inbox", run: () => choose(-1) },
   ]);
   // What was decided leaves the list and the next one takes its place; the focus goes to the list.
   const page = useRef<HTMLDivElement>(null);

@@ -19,6 +19,8 @@ steps:
   - expect: { user: "write", results: 0 }
     times: 99
     reply: ${bash("echo hi >> x.txt")}
+  - expect: { user: "obeyed", results: 0 }
+    reply: ${bash("mkdir -p a; echo x > a/.envrc; true")}
   - expect: { user: "choices", results: 0 }
     times: 9
     reply: { calls: [{ name: ask_user, arguments: { question: "How long?", choices: ["30 minutes", "60 minutes", "90 minutes"] } }] }
@@ -314,4 +316,20 @@ test("a here-document can't forge where a command runs, and its limits are alway
   assert.ok(facts.some(([name]) => name === "may write to") && facts.some(([name]) => name === "may reach"), JSON.stringify(facts));
   assert.equal(await page.locator(".item pre").first().textContent(), FORGED);
   assert.deepEqual(await judgeLooks(page, "decide-forged"), []);
+});
+
+test("what was set aside is told in plain words: nothing asks, nothing is passed on", async (t) => {
+  const asked = await ask("make what is obeyed");
+  await daemon.ask("POST", `/inbox/${asked.id}/decision`, { decision: "approve" });
+  await becomes(async () => (await pending()).map((item) => item.kind), ["escalated"]);
+  const [{ id }] = await pending();
+  const page = await visit(t, `/inbox/${id}`);
+  const title = page.getByRole("heading", { name: "ran a command that made files which your tools would run; they were renamed" });
+  await title.waitFor();
+  const text = await page.locator(".item").textContent();
+  assert.match(text, /\.envrc\.set-aside-1/);
+  assert.doesNotMatch(text, /was stopped|that asks|is passed to/);
+  assert.deepEqual(await judgeLooks(page, "decide-aside"), []);
+  await press(page.getByRole("button", { name: /^Seen/ }));
+  await becomes(async () => (await pending()).length, 0);
 });

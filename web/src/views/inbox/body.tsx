@@ -76,7 +76,7 @@ function Preview({ item }: { item: InboxItem }) {
       <Facts item={item} />
       {item.previewKind === "diff" ? <Unified text={preview} />
         : preview ? <CodeBlock text={visible(preview)} language={item.previewKind === "command" ? "shell" : ""} wrap /> : null}
-      {item.kind !== "agent_proposal" && Object.keys(input).length > 0 && (
+      {!["agent_proposal", "escalated"].includes(item.kind) && Object.keys(input).length > 0 && (
         <Aside>
           <details className="fold" open={!preview}>
             <summary>Everything that is passed to {words(item.toolName ?? "it")}</summary>

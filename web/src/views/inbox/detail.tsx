@@ -278,7 +278,7 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
           : <Verbs item={item} doing={doing} setDoing={setDoing} say={say} busy={busy} hold={hold} />}
       </div>
       {!compact && item.runId && (
-        <p className="small muted"><Link to={`/runs/${item.runId}`}>The run that asks</Link>{item.toolName && ` · ${toolWords(item.toolName)}`}</p>
+        <p className="small muted"><Link to={`/runs/${item.runId}`}>{item.kind === "escalated" ? "The run" : "The run that asks"}</Link>{item.toolName && ` · ${toolWords(item.toolName)}`}</p>
       )}
     </article>
   );

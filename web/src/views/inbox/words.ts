@@ -58,7 +58,7 @@ export function summary(item: InboxItem): string {
       return text(skill) && text(script) ? `wants to run ${text(script)} of the skill ${text(skill)}` : "wants to run a skill's script";
     }
     case "unknown_effect": return `does not know whether this happened: ${item.title ?? words(item.toolName ?? "an action")}`;
-    case "escalated": return `was stopped: ${(item.title ?? "something to look at").toLowerCase()}`;
+    case "escalated": return "ran a command that made files which your tools would run; they were renamed";
     case "consent": return item.title ?? "needs your consent";
     case "tool": {
       const title = item.title || words(item.toolName ?? "do something");

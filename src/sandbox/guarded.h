@@ -12,7 +12,7 @@
  *         what is there is bound read-only (walls_guarded.c), what is not there can't be made
  *         (inside_create.c); whoever wins that race has it set aside (inside_guard.c)
  *     deeper, made or changed later:
- *         set aside when the command ends, and reported (inside_deep.c)
+ *         set aside when the operation that wrote ends, and reported (inside_deep.c)
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,10 +1,11 @@
 /* Guarded names that come into being, or change, deeper in a writable place (guarded.h): a new
  * repository below it, a directory with an .envrc.
  *
- * They may be made (a command may well clone something), so the hand looks when a command ends, and
- * makes harmless what tools outside would obey: what is not just as the inventory has it is set
- * aside under a name that nobody reads, and reported. A new repository keeps its configuration
- * while that says nothing but what every clone says, and its samples of hooks.
+ * They may be made (a command may well clone something), so the hand looks when a command, or
+ * another operation that writes, ends, and makes harmless what tools outside would obey: what is
+ * not just as the inventory has it is set aside under a name that nobody reads, and reported. A new
+ * repository keeps its configuration while that says nothing but what every clone says, and its
+ * samples of hooks.
  *
  * The look goes everywhere: also into directories of git and into those that a command closed.
  *

@@ -2,7 +2,7 @@
  * read-only by the walls, and making one is refused (inside_create.c), but a program may win a
  * race, and with walls off nothing is refused.
  *
- * So the hand looks after each command. One that was not there when the hand started, or that took
+ * So the hand looks after each operation that writes. One that was not there when the hand started, or that took
  * the place of another, is set aside under a name that nobody reads, and the command fails. It is
  * not removed: somebody else may have made it at that moment. One that a background process makes
  * later is found after the next command.

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <json-c/json.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,16 +42,17 @@ struct request {
 static const struct operation {
     const char *name;
     op_fn *run;
-    bool lane; /* uses the files that were read */
+    bool lane;  /* uses the files that were read */
+    bool reads; /* changes nothing in the places */
 } operations[] = {
-    { "bash", op_bash, false },
-    { "read_file", op_read_file, true },
-    { "write_file", op_write_file, true },
-    { "edit_file", op_edit_file, true },
-    { "search", op_search, false },
-    { "preview_write", op_preview_write, true },
-    { "preview_edit", op_preview_edit, true },
-    { "state", NULL, true },
+    { "bash", op_bash, .lane = false },
+    { "write_file", op_write_file, .lane = true },
+    { "edit_file", op_edit_file, .lane = true },
+    { "read_file", op_read_file, .lane = true, .reads = true },
+    { "search", op_search, .lane = false, .reads = true },
+    { "preview_write", op_preview_write, .lane = true, .reads = true },
+    { "preview_edit", op_preview_edit, .lane = true, .reads = true },
+    { "state", NULL, .lane = true, .reads = true },
 };
 
 static struct {
@@ -154,6 +156,37 @@ static int call(const struct request *request, struct arena *arena, struct buf *
     return 0;
 }
 
+/* What it did is not what it said: the result tells, and a command has not ended well. */
+static int call_tell_settings(struct buf *result, const char *message, struct err *err)
+{
+    AUTO_JSON doc = NULL;
+    struct json_writer w = JSON_WRITER(result);
+
+    if (json_parse(buf_str(result), &doc, err) < 0)
+        return -1;
+    if (json_object_object_get_ex(doc, "exit_code", NULL))
+        json_object_object_add(doc, "exit_code", NULL);
+    json_object_object_add(doc, "limit", json_object_new_string("settings"));
+    json_object_object_add(doc, "message", json_object_new_string(message));
+    buf_clear(result);
+    json_write_value(&w, doc);
+    if (json_write_end(&w) < 0)
+        return err_set(err, ERR_TOO_LARGE, "the result is larger than %u bytes", RESULT_BYTES);
+    return 0;
+}
+
+/* However an operation ends that may have made or changed something, the look follows. */
+static int call_and_look(const struct request *request, struct arena *arena, struct buf *result,
+                         struct err *err)
+{
+    char message[INSIDE_MESSAGE_MAX];
+    int r = call(request, arena, result, err);
+
+    if (!request->operation->reads && inside_guard_look(message) && r == 0)
+        r = call_tell_settings(result, message, err);
+    return r;
+}
+
 static void *run_request(void *arg)
 {
     struct request *request = arg;
@@ -172,7 +205,7 @@ static void *run_request(void *arg)
     if (lane)
         inside_lane_enter();
     r = request->cancelled ? err_set(&err, ERR_CANCELLED, "cancelled before it began")
-                           : call(request, &arena, &result, &err);
+                           : call_and_look(request, &arena, &result, &err);
     reply(request->id, r < 0 ? &err : NULL, &result, lane);
     if (lane)
         inside_lane_leave();

@@ -304,8 +304,6 @@ static int finish(struct command *c, struct json_writer *out, struct err *err)
     keep_cwd(c);
     leave_streams(c);
     inside_child_release(&c->child);
-    if (inside_guard_look(c->child.message))
-        c->child.limit = "settings";
     if (!c->cancelled)
         write_result(c, out);
     keep_release(&c->kept[OUT]);

@@ -267,13 +267,28 @@ def what_was_set_aside_is_shown_to_a_person(box):
     daemon.stop()
 
 
-def writing_agent(commands):
-    """Runs the commands, one a turn; then it is done."""
+@test
+def what_a_tool_for_files_wrote_is_set_aside_too(box):
+    sandbox(box, "--", "true")
+    ModelServer(box, writing_agent([("write_file", {"path": "sub/.envrc", "content": "x"})]))
+    daemon = box.serve()
+    stream = daemon.start("work", mode="wiggum", cwd=box.work)
+    expect_in("settings", json.dumps(stream.until("tool_result", toolName="write_file")["output"]))
+    stream.end()
+    expect_eq(os.listdir(box.path("work/sub")), [".envrc.set-aside-1"])
+    items = daemon.ask("GET", "/inbox")["items"]
+    expect_in(box.path("work/sub/.envrc"), daemon.ask("GET", f"/inbox/{items[0]['id']}")["preview"])
+    daemon.stop()
+
+
+def writing_agent(calls):
+    """Runs the commands, or calls (tool, arguments), one a turn; then it is done."""
     def answer(reply):
         if reply.is_check():
-            reply.check(done=reply.results() >= len(commands))
-        elif reply.results() < len(commands):
-            reply.call("bash", {"command": commands[reply.results()]})
+            reply.check(done=reply.results() >= len(calls))
+        elif reply.results() < len(calls):
+            call = calls[reply.results()]
+            reply.call(*(("bash", {"command": call}) if isinstance(call, str) else call))
         else:
             reply.text("done")
     return answer

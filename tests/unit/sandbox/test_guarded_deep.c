@@ -119,6 +119,55 @@ TEST(nothing_that_tools_outside_obey_can_be_hidden_deeper)
     rig_end(&rig);
 }
 
+/* No command at all: files that the hand itself writes. */
+static const struct written {
+    const char *before, *operation, *arguments, *gone, *aside;
+} written[] = {
+    { "true", "write_file", "{\"path\":\"a/.envrc\",\"content\":\"x\"}", "a/.envrc",
+      "a/.envrc.set-aside-1" },
+    { "true", "write_file", "{\"path\":\"a/b/.vscode/tasks.json\",\"content\":\"{}\"}",
+      "a/b/.vscode", "a/b/.vscode.set-aside-1" },
+    { "true", "write_file",
+      "{\"path\":\"lib/.git/config\",\"content\":\"[core]\\n\\tfsmonitor = x\\n\"}",
+      "lib/.git/config", "lib/.git/config.set-aside-1" },
+    { "mkdir -p s/d; ln -s d/.envrc s/l", "write_file", "{\"path\":\"s/l\",\"content\":\"x\"}",
+      "s/d/.envrc", "s/d/.envrc.set-aside-1" },
+    { "mkdir s; echo one > s/.envrc", "edit_file",
+      "{\"path\":\"s/.envrc\",\"old\":\"one\",\"new\":\"two\"}", "s/.envrc",
+      "s/.envrc.set-aside-1" },
+    { "mkdir s; echo one > s/.envrc; ln -s .envrc s/l", "edit_file",
+      "{\"path\":\"s/l\",\"old\":\"one\",\"new\":\"two\"}", "s/.envrc", "s/.envrc.set-aside-1" },
+};
+
+TEST(nothing_that_tools_outside_obey_is_written_by_any_operation)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+        const struct written *w = &written[i];
+
+        rig_outside(&rig, w->before);
+        if (strcmp(w->operation, "edit_file") == 0)
+            rig_call(&rig, "read_file", w->arguments);
+        rig_call(&rig, w->operation, w->arguments);
+        if (rig_is_there(&rig, w->gone) || !rig_is_there(&rig, w->aside) ||
+            strcmp(rig_text(&rig, "limit"), "settings") != 0)
+            FAIL("%s %s: %s%s", w->operation, w->arguments, rig.text, err_message(&rig.err, 0));
+        if (!strstr(rig_text(&rig, "message"), w->gone) ||
+            !rig_noticed(&rig, arena_printf(&t->arena, "%s was made or changed", w->gone)))
+            FAIL("%s %s: not told", w->operation, w->arguments);
+        rig_end_hand(&rig);
+        rig.notice_count = 0;
+        rig_outside(&rig, "find . -mindepth 1 -maxdepth 1 ! -name readme -exec rm -rf {} +");
+    }
+    /* What is harmless stays, and nothing is said. */
+    rig_call(&rig, "write_file", "{\"path\":\"a/plain\",\"content\":\"x\"}");
+    ASSERT(rig_is_there(&rig, "a/plain"));
+    ASSERT_TEXT(rig_text(&rig, "limit"), "");
+    rig_end(&rig);
+}
+
 /* What was there and is not touched stays, however it is hidden, and so do the modes. */
 TEST(what_nobody_touched_stays_as_it_is)
 {

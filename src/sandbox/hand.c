@@ -37,6 +37,8 @@ struct hand {
     struct hand_job *jobs;
     unsigned count;
     int64_t next_id;
+    void (*closed)(void *arg); /* it is being closed */
+    void *closed_arg;
     struct buf cwd, read, state; /* texts of what the next hand should know */
 };
 
@@ -185,6 +187,8 @@ static void on_reply(void *arg, const struct hand_frame *frame)
     struct hand_reply reply = { .err = ERR_INIT };
     struct err why = ERR_INIT;
 
+    if (!job && hand->closed)
+        return;
     if (!job) {
         err_set(&why, ERR_INTERNAL, "the hand answered a question that nobody asked");
         give_up(hand, &why);
@@ -211,12 +215,33 @@ static void on_notice(void *arg, const char *kind, struct str detail)
         hand->on_notice(hand->arg, &(struct hand_notice){ .kind = kind, .detail = detail });
 }
 
+static void hand_release(struct hand *hand)
+{
+    BUG_IF(hand->jobs);
+    buf_release(&hand->cwd);
+    buf_release(&hand->read);
+    buf_release(&hand->state);
+    arena_release(&hand->arena);
+    free(hand);
+}
+
+static void hand_closed(struct hand *hand)
+{
+    void (*closed)(void *arg) = hand->closed;
+    void *arg = hand->closed_arg;
+
+    hand_release(hand);
+    closed(arg);
+}
+
 static void on_ended(void *arg, const struct err *why)
 {
     struct hand *hand = arg;
 
     hand->proc = NULL;
     fail_all(hand, why);
+    if (hand->closed)
+        hand_closed(hand);
 }
 
 /* ---- calls ---- */
@@ -350,12 +375,26 @@ void hand_free(struct hand *hand)
         return;
     err_set(&why, ERR_CANCELLED, "the run has ended");
     give_up(hand, &why);
-    BUG_IF(hand->jobs);
-    buf_release(&hand->cwd);
-    buf_release(&hand->read);
-    buf_release(&hand->state);
-    arena_release(&hand->arena);
-    free(hand);
+    hand_release(hand);
+}
+
+void hand_close(struct hand *hand, void (*closed)(void *arg), void *arg)
+{
+    struct err why = ERR_INIT;
+
+    hand->closed = closed;
+    hand->closed_arg = arg;
+    err_set(&why, ERR_CANCELLED, "the run has ended");
+    fail_all(hand, &why);
+    if (hand->proc)
+        hand_proc_close(hand->proc);
+    else
+        hand_closed(hand);
+}
+
+void hand_close_wait(struct hand *hand)
+{
+    hand_proc_close_wait(hand->proc);
 }
 
 void hand_set_state(struct hand *hand, struct str json)

@@ -42,6 +42,12 @@ struct hand *hand_new(const struct hand_config *config);
  * returns. */
 void hand_free(struct hand *hand);
 AUTO_DEFINE(hand)
+/* The same in peace: jobs under way get done(cancelled) before this returns; then everything inside
+ * ends, the hand looks for the last time, and what it set aside is still told. closed comes once,
+ * perhaps before this returns, and the hand is gone then. */
+void hand_close(struct hand *hand, void (*closed)(void *arg), void *arg);
+/* Of one that is being closed: until closed has come, without the loop. */
+void hand_close_wait(struct hand *hand);
 
 /* Valid during the callback. */
 struct hand_reply {

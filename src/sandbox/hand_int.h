@@ -25,6 +25,7 @@
 
 #define HAND_JOBS_MAX  32
 #define HAND_START_MS  10000 /* until it says hello */
+#define HAND_LAST_MS   5000  /* for its end and the last look */
 #define HAND_ANSWER_MS 5000  /* beyond a job's own limit, or after its cancel */
 #define HAND_FILES_MS  60000 /* limit of a job that has none of its own */
 #define HAND_TIME_MAX  600000
@@ -120,6 +121,10 @@ int hand_proc_start(struct loop *loop, const struct sandbox_spec *spec, struct s
                     struct err *err);
 /* Queues a frame. too_large when too much is unsent. */
 int hand_proc_send(struct hand_proc *proc, struct str json, struct err *err);
+/* Asks it to end everything and to look for the last time: notices still come, then ended. */
+void hand_proc_close(struct hand_proc *proc);
+/* Without the loop, until ended came. */
+void hand_proc_close_wait(struct hand_proc *proc);
 /* Kills everything in it; it is collected later. */
 void hand_proc_drop(struct hand_proc *proc);
 int hand_proc_pid(const struct hand_proc *proc, uint64_t *ret_stamp);

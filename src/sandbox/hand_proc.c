@@ -1,6 +1,6 @@
 /* One process of a hand: started behind its walls, spoken to through a socket, ended.
  *
- *     start --> waits for hello --> serves --> drop (or it ends) --> collected
+ *     start --> waits for hello --> serves --> close --> drop (or it ends) --> collected
  *
  * The first message carries the sender's credentials, which the kernel fills in: so the keeper
  * learns the number that process 1 of the namespace has outside.
@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "loop/child.h"
 #include "sandbox/cgroup.h"
@@ -33,7 +35,7 @@ struct hand_proc {
     struct loop *loop;
     struct hand_proc_calls calls;
     void *arg;
-    bool dropped, greeted, watched;
+    bool dropped, greeted, watched, deaf; /* deaf: it has closed its end */
     bool child_gone, off;
     struct child *child;
     struct walls walls;
@@ -259,10 +261,40 @@ static bool read_some(struct hand_proc *proc)
     if (n < 0 && room && (errno == EAGAIN || errno == EINTR))
         return false;
     /* Its end: the child's own end follows and says why. */
+    proc->deaf = true;
     uv_poll_stop(&proc->poll);
     if (!proc->child_gone)
         kill(-child_pid(proc->child), SIGTERM);
     return false;
+}
+
+/* ---- the end in peace ---- */
+
+void hand_proc_close(struct hand_proc *proc)
+{
+    struct err why = ERR_INIT;
+
+    err_set(&why, ERR_CANCELLED, "the run has ended");
+    if (!proc->greeted || proc->deaf) {
+        give_up(proc, &why);
+        return;
+    }
+    shutdown(proc->socket, SHUT_WR);
+    loop_timer_start(proc->loop, &proc->start_limit, HAND_LAST_MS);
+}
+
+void hand_proc_close_wait(struct hand_proc *proc)
+{
+    struct pollfd in = { .fd = proc->socket, .events = POLLIN };
+    int64_t until = clock_mono_ms(clock_system()) + HAND_LAST_MS, left = HAND_LAST_MS;
+    struct err why = ERR_INIT;
+
+    while (!proc->dropped && !proc->deaf && left > 0 && poll(&in, 1, (int)left) > 0) {
+        read_some(proc);
+        left = until - clock_mono_ms(clock_system());
+    }
+    err_set(&why, ERR_CANCELLED, "the run has ended");
+    give_up(proc, &why);
 }
 
 /* ---- out ---- */

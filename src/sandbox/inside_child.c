@@ -131,7 +131,7 @@ void inside_child_release(struct inside_child *child)
     close(child->event);
 }
 
-void inside_reap(void)
+bool inside_reap(void)
 {
     pid_t pid;
     int status;
@@ -146,6 +146,7 @@ void inside_reap(void)
                 break;
             }
     pthread_mutex_unlock(&lock);
+    return pid == 0;
 }
 
 void inside_child_over(const char *limit, const char *message)

@@ -95,7 +95,7 @@ int inside_exec(const struct inside_setup *setup, int socket)
         return err.code == ERR_NOT_FOUND ? EXIT_ABSENT : EXIT_DENIED;
     }
     timed_out = wait_for(&child, signals, setup->time_limit_ms);
-    if (inside_guard_look(child.message))
+    if (inside_guard_last(NULL, child.message))
         return EXIT_SANDBOX;
     return exit_code(&child, timed_out);
 }

@@ -2,15 +2,17 @@
  * read-only by the walls, and making one is refused (inside_create.c), but a program may win a
  * race, and with walls off nothing is refused.
  *
- * So the hand looks after each operation that writes. One that was not there when the hand started, or that took
- * the place of another, is set aside under a name that nobody reads, and the command fails. It is
- * not removed: somebody else may have made it at that moment. One that a background process makes
- * later is found after the next command.
+ * So the hand looks after each operation that writes. One that was not there when the hand started,
+ * or that took the place of another, is set aside under a name that nobody reads, and the command
+ * fails. It is not removed: somebody else may have made it at that moment. One that a background
+ * process makes later is found after the next operation, or by the last look, when no process is
+ * left.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +20,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "sandbox/inside_int.h"
+
+#define LAST_MS 2000 /* for the end of those who were killed */
 
 struct guarded {
     const char *path;
@@ -147,4 +152,17 @@ bool inside_guard_look(char message[INSIDE_MESSAGE_MAX])
     guard_tell_all();
     pthread_mutex_unlock(&lock);
     return changed;
+}
+
+bool inside_guard_last(bool (*busy)(void), char message[INSIDE_MESSAGE_MAX])
+{
+    int64_t until = clock_mono_ms(clock_system()) + LAST_MS;
+
+    do {
+        procs_kill_all();
+        if (!inside_reap() && !(busy && busy()))
+            break;
+        poll(NULL, 0, 1);
+    } while (clock_mono_ms(clock_system()) < until);
+    return inside_guard_look(message);
 }

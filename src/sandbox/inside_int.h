@@ -160,6 +160,9 @@ void inside_guard(const struct inside_setup *setup);
 /* Whether something else is there now: it is set aside and reported, and message (of the last)
  * says so. Any thread. */
 bool inside_guard_look(char message[INSIDE_MESSAGE_MAX]);
+/* The last one: ends everything first, and waits until nobody is left and busy (NULL: nobody) says
+ * no more, but not for ever. From the thread that collects. */
+bool inside_guard_last(bool (*busy)(void), char message[INSIDE_MESSAGE_MAX]);
 /* Sets path aside, whose last name in dir is name, and says so: it was made or changed. */
 void inside_guard_aside(int dir, const char *name, const char *path,
                         char message[INSIDE_MESSAGE_MAX]);
@@ -224,8 +227,8 @@ int inside_child_start(const struct inside_spawn *spawn, struct inside_child *ch
                        struct err *err);
 /* Forgets it. */
 void inside_child_release(struct inside_child *child);
-/* Collects whoever has ended; called when SIGCHLD came. */
-void inside_reap(void);
+/* Collects whoever has ended; called when SIGCHLD came. Whether others are left. */
+bool inside_reap(void);
 /* While it is closed nothing is started. */
 void inside_gate(bool close);
 /* Tells all commands under way that they are being ended because of a limit. */

@@ -64,6 +64,7 @@ static struct {
     int socket;
     int drains[DRAINS_MAX];
     int drain_event; /* somebody added one */
+    atomic_bool ending;
 } serve = { .lock = PTHREAD_MUTEX_INITIALIZER, .out = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- out ---- */
@@ -75,8 +76,8 @@ static void send_frame(struct str json)
     if (frame_put(&frame, json) < 0)
         return;
     pthread_mutex_lock(&serve.out);
-    /* Without a keeper there is nothing left to live for. */
-    if (file_write_all(serve.socket, buf_str(&frame)) < 0)
+    /* Without a keeper there is nothing left to live for but the last look. */
+    if (file_write_all(serve.socket, buf_str(&frame)) < 0 && !serve.ending)
         _exit(1);
     pthread_mutex_unlock(&serve.out);
 }
@@ -381,6 +382,29 @@ static int wait_once(int signals, struct buf *in)
     return polls[0].revents ? read_socket(in) : 0;
 }
 
+static bool serve_is_busy(void)
+{
+    bool busy;
+
+    pthread_mutex_lock(&serve.lock);
+    busy = serve.count > 0;
+    pthread_mutex_unlock(&serve.lock);
+    return busy;
+}
+
+/* The keeper says no more; it may still listen to what the last look finds. */
+static void serve_end(void)
+{
+    char message[INSIDE_MESSAGE_MAX];
+
+    serve.ending = true;
+    pthread_mutex_lock(&serve.lock);
+    for (struct request *request = serve.requests; request; request = request->next)
+        request->cancelled = true;
+    pthread_mutex_unlock(&serve.lock);
+    inside_guard_last(serve_is_busy, message);
+}
+
 int inside_serve(const struct inside_setup *setup, int socket)
 {
     AUTO_BUF in = BUF_INIT(FRAME_BYTES + FRAME_HEAD + READ_BYTES);
@@ -403,6 +427,6 @@ int inside_serve(const struct inside_setup *setup, int socket)
     send_frame(STR("{\"hello\":1}"));
     while (wait_once(signals, &in) == 0)
         ;
-    procs_kill_all();
+    serve_end();
     return 0;
 }

@@ -18,11 +18,13 @@ struct held {
     uint64_t rested; /* when it began to rest, in the order of rests */
     struct loop_timer idle;
     uint8_t saved[SHA256_BYTES]; /* hash of the state that was saved last */
+    struct held *next;           /* that is being closed */
 };
 
 struct hands {
     struct hands_config config;
     struct map by_run;
+    struct held *closing;
     uint64_t rests;
 };
 
@@ -38,16 +40,27 @@ struct hands *hands_new(const struct hands_config *config)
     return hands;
 }
 
-/* Out of the table first: completions that hand_free() brings may look here again. */
+static void held_closed(void *arg)
+{
+    struct held *held = arg, **at = &held->hands->closing;
+
+    while (*at != held)
+        at = &(*at)->next;
+    *at = held->next;
+    free(held->run_id);
+    free(held);
+}
+
+/* Out of the table first: completions that hand_close() brings may look here again. */
 static void held_end(struct held *held)
 {
     struct hands *hands = held->hands;
 
     map_remove(&hands->by_run, str_from(held->run_id));
     loop_timer_stop(hands->config.loop, &held->idle);
-    hand_free(held->hand);
-    free(held->run_id);
-    free(held);
+    held->next = hands->closing;
+    hands->closing = held;
+    hand_close(held->hand, held_closed, held);
 }
 
 void hands_free(struct hands *hands)
@@ -56,6 +69,8 @@ void hands_free(struct hands *hands)
         return;
     for (size_t at = 0; map_count(&hands->by_run); at = 0)
         held_end(map_next(&hands->by_run, &at)->value);
+    while (hands->closing)
+        hand_close_wait(hands->closing->hand);
     map_release(&hands->by_run);
     free(hands);
 }

@@ -189,6 +189,17 @@ def what_tools_outside_obey_can_not_be_made(box):
 
 
 @test
+def what_the_background_remakes_is_set_aside(box):
+    """In so many directories that the look takes a while."""
+    _, err = sandbox(box, "--", "bash", "-c", "mkdir -p d/{1..300}; for n in 1 2 3; do "
+                     "(while :; do for i in d/*; do echo x > $i/.envrc; done; done) & done; "
+                     "until test -e d/99/.envrc; do :; done", code=125)
+    expect_in("set_aside", err)
+    left = [name for name in os.listdir(box.path("work/d")) if os.path.exists(box.path(f"work/d/{name}/.envrc"))]
+    expect_eq(left, [])
+
+
+@test
 def the_home_as_writable_place_needs_a_word(box):
     home = box.env["HOME"]
     for place in ("/", home, os.path.dirname(home)):

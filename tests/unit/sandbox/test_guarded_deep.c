@@ -168,6 +168,36 @@ TEST(nothing_that_tools_outside_obey_is_written_by_any_operation)
     rig_end(&rig);
 }
 
+static void on_closed(void *arg)
+{
+    struct rig *rig = arg;
+
+    rig->hand = NULL;
+    loop_stop(rig->loop);
+}
+
+/* By a process that goes on until the end: the last look comes when it is gone. */
+TEST(what_is_made_until_the_end_is_set_aside)
+{
+    struct rig rig;
+
+    for (int waits = 0; waits < 2; waits++) {
+        rig_init(&rig, t);
+        rig_bash(&rig, "mkdir -p d; (while :; do echo x > d/.envrc; done) >/dev/null 2>&1 &");
+        rig_outside(&rig, "until test -e d/.envrc; do :; done");
+        rig.notice_count = 0;
+        hand_close(rig.hand, on_closed, &rig);
+        if (waits)
+            hand_close_wait(rig.hand);
+        while (rig.hand)
+            ASSERT_OK(loop_run(rig.loop, &t->err));
+        ASSERT(!rig_is_there(&rig, "d/.envrc"));
+        ASSERT(rig_noticed(&rig, "d/.envrc was made or changed"));
+        rig_outside(&rig, "rm -r d");
+        rig_end(&rig);
+    }
+}
+
 /* What was there and is not touched stays, however it is hidden, and so do the modes. */
 TEST(what_nobody_touched_stays_as_it_is)
 {

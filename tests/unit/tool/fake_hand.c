@@ -67,6 +67,18 @@ void hand_free(struct hand *hand)
     alive--;
 }
 
+void hand_close(struct hand *hand, void (*closed)(void *arg), void *arg)
+{
+    hand_free(hand);
+    closed(arg);
+}
+
+void hand_close_wait(struct hand *hand)
+{
+    (void)hand;
+    BUG("it is closed at once");
+}
+
 static void on_soon(struct loop_timer *timer)
 {
     finish_cancelled((struct hand_job *)(void *)((char *)timer - offsetof(struct hand_job, soon)));

@@ -323,3 +323,38 @@ TEST(only_plain_settings_of_git_are_plain)
         if (guarded_config_is_plain(str_from(cases[i].text)) != cases[i].plain)
             FAIL("%s", cases[i].text);
 }
+
+/* Each was missing once. */
+TEST(names_that_were_forgotten_are_in_the_tables)
+{
+    static const char *const trees[] = { ".factory", ".augment", ".cline",      ".clinerules",
+                                         ".copilot", ".kilo",    ".qoder",      ".codebuddy",
+                                         "hk.pkl",   ".hooks",   ".shadowenv.d" };
+    static const char *const homes[] = {
+        ".local/lib",
+        ".direnvrc",
+        ".config/direnv",
+        ".ipython",
+        ".julia",
+        ".gdbearlyinit",
+        ".config/gdb",
+        ".vscode-server",
+        ".xmonad",
+        ".vnc",
+        ".rhosts",
+        ".k5login",
+        ".forward",
+        ".procmailrc",
+        ".dotnet/tools",
+        ".yarn/bin",
+        ".local/share/gnome-shell",
+        ".local/share/nautilus-python",
+    };
+
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
+        if (!guarded_has(guarded_names, arena_printf(&t->arena, "/a/%s", trees[i]), false))
+            FAIL("%s", trees[i]);
+    for (size_t i = 0; i < sizeof(homes) / sizeof(homes[0]); i++)
+        if (!guarded_has(guarded_home, arena_printf(&t->arena, "/a/%s", homes[i]), false))
+            FAIL("%s", homes[i]);
+}

@@ -4,6 +4,9 @@
  */
 #include "base/visible.h"
 
+#include <stdio.h>
+
+#include "base/limits.h"
 #include "base/utf8.h"
 
 uint32_t visible_next(struct str *rest, struct buf *out)
@@ -46,4 +49,13 @@ void visible_line(struct str text, struct buf *out)
 {
     while (text.n)
         visible_next(&text, out);
+}
+
+const char *visible_name(const char *name, char *out, size_t size)
+{
+    AUTO_BUF text = BUF_INIT(64 * KIB);
+
+    visible_line(str_from(name), &text);
+    snprintf(out, size, "%.*s", STR_ARG(utf8_truncate(buf_str(&text), size - 1)));
+    return out;
 }

@@ -21,5 +21,7 @@ uint32_t visible_next(struct str *rest, struct buf *out);
 void visible_text(struct str text, struct buf *out);
 /* All of it as one line: a line feed is seen as "␊". */
 void visible_line(struct str text, struct buf *out);
+/* The same into a place of its own: cut after a whole character, ended with NUL. Returns out. */
+const char *visible_name(const char *name, char *out, size_t size);
 
 #endif

@@ -21,6 +21,8 @@
 #include <uv.h>
 
 #include "base/file.h"
+#include "base/limits.h"
+#include "base/visible.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/hand_int.h"
 #include "sandbox/hand_net.h"
@@ -179,6 +181,7 @@ int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char 
     AUTO_WALLS walls = { .cwd = NULL };
     bool domains = spec->allow_domains && spec->allow_domains[0];
     const char *unheld[SANDBOX_UNHELD_MAX];
+    char closed[LIMIT_PATH_BYTES];
     void (*on_interrupt)(int), (*on_quit)(int);
     int r;
 
@@ -195,7 +198,8 @@ int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char 
     if (walls.names_cut)
         fprintf(stderr, "dormouse: names: %s\n", WALLS_NAMES_CUT);
     if (walls.closed)
-        fprintf(stderr, "dormouse: names: " WALLS_CLOSED "\n", walls.closed);
+        fprintf(stderr, "dormouse: names: " WALLS_CLOSED "\n",
+                visible_name(walls.closed, closed, sizeof(closed)));
     if (!spec->off)
         exec.group = spec_cgroup(spec);
     for (size_t i = 0, n = spec->off ? 0 : spec_unheld(exec.group, walls.cwd, unheld); i < n; i++)

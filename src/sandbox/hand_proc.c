@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/visible.h"
 #include "loop/child.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/frame.h"
@@ -151,7 +152,7 @@ static void on_start_limit(struct loop_timer *timer)
 static void greet(struct hand_proc *proc)
 {
     const char *unheld[SANDBOX_UNHELD_MAX];
-    char detail[512];
+    char detail[512], closed[256];
 
     proc->greeted = true;
     loop_timer_stop(proc->loop, &proc->start_limit);
@@ -161,7 +162,8 @@ static void greet(struct hand_proc *proc)
     if (proc->walls.names_cut)
         proc->calls.notice(proc->arg, "names", STR(WALLS_NAMES_CUT));
     if (proc->walls.closed && !proc->dropped) {
-        snprintf(detail, sizeof(detail), WALLS_CLOSED, proc->walls.closed);
+        snprintf(detail, sizeof(detail), WALLS_CLOSED,
+                 visible_name(proc->walls.closed, closed, sizeof(closed)));
         proc->calls.notice(proc->arg, "names", str_from(detail));
     }
     for (size_t i = 0, n = proc->off ? 0 : spec_unheld(proc->group, proc->walls.cwd, unheld);

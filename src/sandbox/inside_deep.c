@@ -23,6 +23,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/visible.h"
 #include "sandbox/guarded.h"
 #include "sandbox/inside_int.h"
 
@@ -194,6 +195,7 @@ static void deep_closed(const struct reach *reach)
 {
     struct thing thing;
     size_t before;
+    char seen[201];
 
     for (const struct guarded_name *g = guarded_names; g->name; g++)
         if (g->way[0] == '\0' && deep_push(g->name, &before)) {
@@ -204,8 +206,8 @@ static void deep_closed(const struct reach *reach)
     memset(&thing, 0, sizeof(thing));
     if (!deep.starting && !inventory_has(deep.path, &thing)) {
         snprintf(deep.message, INSIDE_MESSAGE_MAX,
-                 "%.200s can't be listed: not looked through for settings that tools outside obey",
-                 deep.path);
+                 "%s can't be listed: not looked through for settings that tools outside obey",
+                 visible_name(deep.path, seen, sizeof(seen)));
         inside_guard_tell(deep.message);
     }
     inventory_keep(deep.path, &thing);

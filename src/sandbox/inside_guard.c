@@ -22,9 +22,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/visible.h"
 #include "sandbox/inside_int.h"
 
-#define LAST_MS 2000 /* for the end of those who were killed */
+#define SEEN_BYTES 201  /* of a path in a message */
+#define LAST_MS    2000 /* for the end of those who were killed */
 
 struct guarded {
     const char *path;
@@ -91,18 +93,19 @@ static void guard_tell_all(void)
 void inside_guard_aside(int dir, const char *name, const char *path,
                         char message[INSIDE_MESSAGE_MAX])
 {
-    char aside[NAME_MAX + 1];
+    char aside[NAME_MAX + 1], seen[SEEN_BYTES], seen_aside[100];
 
+    visible_name(path, seen, sizeof(seen));
     if (inside_set_aside(dir, name, aside))
         snprintf(message, INSIDE_MESSAGE_MAX,
-                 "%.200s was made or changed; tools outside obey it without asking: it is now "
-                 "called %.100s",
-                 path, aside);
+                 "%s was made or changed; tools outside obey it without asking: it is now "
+                 "called %s",
+                 seen, visible_name(aside, seen_aside, sizeof(seen_aside)));
     else
         snprintf(message, INSIDE_MESSAGE_MAX,
-                 "%.200s was made or changed; tools outside obey it without asking, and it can't "
+                 "%s was made or changed; tools outside obey it without asking, and it can't "
                  "be set aside (%s): look at it before you work there",
-                 path, strerror(errno));
+                 seen, strerror(errno));
     inside_guard_tell(message);
 }
 
@@ -123,13 +126,15 @@ static void guard_aside(const struct guarded *g, char message[INSIDE_MESSAGE_MAX
 static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
 {
     struct guarded before = *g;
+    char seen[SEEN_BYTES];
 
     see(g);
     if (!g->there && !before.there)
         return false;
     if (!g->there) {
         snprintf(message, INSIDE_MESSAGE_MAX,
-                 "%.200s, which leads to what tools outside obey, was removed", g->path);
+                 "%s, which leads to what tools outside obey, was removed",
+                 visible_name(g->path, seen, sizeof(seen)));
         inside_guard_tell(message);
         return true;
     }

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/json_put.h"
+#include "base/visible.h"
 #include "sandbox/inside_int.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -83,6 +84,9 @@ static void notice(struct window *window, const char *kind, const char *fmt, va_
     if (before < 0)
         return;
     vsnprintf(detail, sizeof(detail), fmt, args);
+    /* Names are somebody else's words. Of what was done they were made visible one by one. */
+    if (window == &refused)
+        visible_name(detail, detail, sizeof(detail));
     n = strlen(detail);
     if (before > 0)
         snprintf(detail + n, sizeof(detail) - n, " (and %lld more)", (long long)before);

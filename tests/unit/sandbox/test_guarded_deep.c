@@ -168,6 +168,22 @@ TEST(nothing_that_tools_outside_obey_is_written_by_any_operation)
     rig_end(&rig);
 }
 
+/* Names that move the cursor, or begin a line that the hand never said. */
+TEST(names_in_notices_are_seen_as_they_are)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "d=$'a\\e[2K\\r\\nset_aside: b\\xff'; mkdir \"$d\"; echo x > \"$d/.envrc\"; "
+                   "cp /bin/touch $'t\\e\\n'; ./$'t\\e\\n' .envrc");
+    ASSERT(rig_noticed(&rig, "a␛[2K␍␊set_aside: b<FF>/.envrc was made or changed"));
+    ASSERT(rig_noticed(&rig, "t␛"));
+    ASSERT(strstr(rig_text(&rig, "message"), "a␛[2K␍␊set_aside: b<FF>/.envrc"));
+    for (size_t i = 0; i < rig.notice_count; i++)
+        ASSERT(!strpbrk(rig.notices[i], "\x1b\r\n"));
+    rig_end(&rig);
+}
+
 static void on_closed(void *arg)
 {
     struct rig *rig = arg;

@@ -134,8 +134,10 @@ static void deep_thing(int dir, const char *name, bool git)
         if (inventory_has(deep.path, &thing))
             return;
         if (!deep_is_harmless(&thing, dir, name, git)) {
-            inside_guard_aside(dir, name, deep.path, deep.message);
             deep.changed = true;
+            if (inside_guard_aside(dir, name, deep.path, deep.message) &&
+                thing_see(&thing, dir, name))
+                inventory_keep(deep.path, &thing);
             return;
         }
     }
@@ -208,7 +210,7 @@ static void deep_closed(const struct reach *reach)
         snprintf(deep.message, INSIDE_MESSAGE_MAX,
                  "%s can't be listed: not looked through for settings that tools outside obey",
                  visible_name(deep.path, seen, sizeof(seen)));
-        inside_guard_tell(deep.message);
+        inside_guard_tell(deep.message, true);
     }
     inventory_keep(deep.path, &thing);
 }
@@ -289,7 +291,7 @@ static void deep_tell_cut(void)
     snprintf(deep.message, INSIDE_MESSAGE_MAX,
              "there is too much below the writable places to look everywhere for settings that "
              "were made and that tools outside obey");
-    inside_guard_tell(deep.message);
+    inside_guard_tell(deep.message, true);
     deep.changed = deep.changed || !deep.cut_known;
 }
 

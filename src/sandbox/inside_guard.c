@@ -42,7 +42,7 @@ static size_t count;
 #define MORE_BYTES 40
 static struct {
     char text[NOTICE_MAX - MORE_BYTES];
-    size_t n;
+    size_t n, first; /* bytes; of those that come first */
     unsigned more;
 } told;
 
@@ -69,44 +69,63 @@ void inside_guard(const struct inside_setup *setup)
     inside_deep_init(setup);
 }
 
-void inside_guard_tell(const char *message)
+/* Each message ends its line. */
+void inside_guard_tell(const char *message, bool first)
 {
-    size_t n = strlen(message);
+    size_t n = strlen(message) + 1, at;
 
-    if (told.n + n + MORE_BYTES > sizeof(told.text)) {
+    while (first && told.n > told.first && told.n + n > sizeof(told.text)) {
+        for (told.n--; told.n > told.first && told.text[told.n - 1] != '\n';)
+            told.n--;
+        told.more++;
+    }
+    if (told.n + n > sizeof(told.text)) {
         told.more++;
         return;
     }
-    told.n += (size_t)snprintf(told.text + told.n, sizeof(told.text) - told.n, "%s%s",
-                               told.n ? "\n" : "", message);
+    at = first ? told.first : told.n;
+    memmove(told.text + at + n, told.text + at, told.n - at);
+    memcpy(told.text + at, message, n - 1);
+    told.text[at + n - 1] = '\n';
+    told.n += n;
+    told.first += first ? n : 0;
 }
 
 static void guard_tell_all(void)
 {
-    if (told.more)
-        snprintf(told.text + told.n, sizeof(told.text) - told.n, "\nand %u more", told.more);
-    if (told.n)
-        inside_notice_done("set_aside", "%s", told.text);
-    told.n = told.more = 0;
+    if (told.n && told.more)
+        inside_notice_done("set_aside", "%.*s\nand %u more", (int)told.n - 1, told.text, told.more);
+    else if (told.n)
+        inside_notice_done("set_aside", "%.*s", (int)told.n - 1, told.text);
+    told.n = told.first = told.more = 0;
 }
 
-void inside_guard_aside(int dir, const char *name, const char *path,
+bool inside_guard_aside(int dir, const char *name, const char *path,
                         char message[INSIDE_MESSAGE_MAX])
 {
     char aside[NAME_MAX + 1], seen[SEEN_BYTES], seen_aside[100];
+    bool done = inside_set_aside(dir, name, aside), within;
+    int failed = errno;
 
+    within = !done && inside_set_aside_within(dir, name, 0) == 0;
     visible_name(path, seen, sizeof(seen));
-    if (inside_set_aside(dir, name, aside))
+    if (done)
         snprintf(message, INSIDE_MESSAGE_MAX,
                  "%s was made or changed; tools outside obey it without asking: it is now "
                  "called %s",
                  seen, visible_name(aside, seen_aside, sizeof(seen_aside)));
+    else if (within)
+        snprintf(message, INSIDE_MESSAGE_MAX,
+                 "%s was made or changed; tools outside obey it without asking: the names of all "
+                 "files in it now end in .set-aside-1 or the like",
+                 seen);
     else
         snprintf(message, INSIDE_MESSAGE_MAX,
                  "%s was made or changed; tools outside obey it without asking, and it can't "
                  "be set aside (%s): look at it before you work there",
-                 seen, strerror(errno));
-    inside_guard_tell(message);
+                 seen, strerror(failed));
+    inside_guard_tell(message, !done);
+    return within;
 }
 
 static void guard_aside(const struct guarded *g, char message[INSIDE_MESSAGE_MAX])
@@ -135,7 +154,7 @@ static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
         snprintf(message, INSIDE_MESSAGE_MAX,
                  "%s, which leads to what tools outside obey, was removed",
                  visible_name(g->path, seen, sizeof(seen)));
-        inside_guard_tell(message);
+        inside_guard_tell(message, true);
         return true;
     }
     if (before.there && before.dev == g->dev && before.ino == g->ino)

@@ -163,11 +163,12 @@ bool inside_guard_look(char message[INSIDE_MESSAGE_MAX]);
 /* The last one: ends everything first, and waits until nobody is left and busy (NULL: nobody) says
  * no more, but not for ever. From the thread that collects. */
 bool inside_guard_last(bool (*busy)(void), char message[INSIDE_MESSAGE_MAX]);
-/* Sets path aside, whose last name in dir is name, and says so: it was made or changed. */
-void inside_guard_aside(int dir, const char *name, const char *path,
+/* Sets path aside, whose last name in dir is name, and says so: it was made or changed. True when
+ * it is still there, and holds nothing that anybody obeys. */
+bool inside_guard_aside(int dir, const char *name, const char *path,
                         char message[INSIDE_MESSAGE_MAX]);
-/* Something that was found: all of one look are told in one notice. */
-void inside_guard_tell(const char *message);
+/* Something that was found: all of one look are told in one notice, first what needs somebody. */
+void inside_guard_tell(const char *message, bool first);
 void inside_deep_init(const struct inside_setup *setup);
 bool inside_deep_look(char message[INSIDE_MESSAGE_MAX]);
 
@@ -187,6 +188,9 @@ void reach_close(struct reach *reach);
 /* Renames name to "name.set-aside-1" (2, 3, ..., then something random), which is then in aside.
  * dir may be open for its path only. False with errno. */
 bool inside_set_aside(int dir, const char *name, char aside[NAME_MAX + 1]);
+/* Of a directory that can't be renamed, since it is a mount point: each file in it, at any depth,
+ * but for mount points, which nobody inside can change. How many were left. */
+int inside_set_aside_within(int dir, const char *name, int depth);
 
 /* ---- guarded things as they were: inside_inventory.c ---- */
 

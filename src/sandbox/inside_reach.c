@@ -14,7 +14,8 @@
 
 #include "sandbox/inside_int.h"
 
-#define NAMES_MAX 100 /* tried in order for what is set aside */
+#define WITHIN_MAX 64  /* levels */
+#define NAMES_MAX  100 /* tried in order for what is set aside */
 
 /* By a descriptor that need not be open for reading. The filter keeps us from naming bits that
  * commands may not set either: then they are lost, which harms nobody in a closed directory. */
@@ -96,6 +97,46 @@ static bool reach_rename(int dir, const char *name, char aside[NAME_MAX + 1])
             return false;
     }
     return false;
+}
+
+/* By its own name nobody obeys it any more. */
+static bool reach_is_aside(const char *name)
+{
+    static const char mark[] = ".set-aside-";
+    const char *at = strrchr(name, '.');
+
+    return at && strncmp(at, mark, strlen(mark)) == 0 &&
+           at[strlen(mark) + strspn(at + strlen(mark), "0123456789abcdef")] == '\0';
+}
+
+int inside_set_aside_within(int dir, const char *name, int depth)
+{
+    const struct dirent *entry;
+    char aside[NAME_MAX + 1];
+    struct reach reach;
+    int left = 0;
+    DIR *list;
+
+    if (depth > WITHIN_MAX || !reach_open(&reach, dir, name))
+        return 1;
+    list = reach.listed ? reach_list(&reach) : NULL;
+    while (list && (entry = readdir(list))) {
+        struct stat st;
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            fstatat(reach.fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (S_ISDIR(st.st_mode))
+            left += inside_set_aside_within(reach.fd, entry->d_name, depth + 1);
+        else if (!reach_is_aside(entry->d_name) &&
+                 !inside_set_aside(reach.fd, entry->d_name, aside) && errno != EBUSY)
+            left++;
+    }
+    left += !list;
+    if (list)
+        closedir(list);
+    reach_close(&reach);
+    return left;
 }
 
 bool inside_set_aside(int dir, const char *name, char aside[NAME_MAX + 1])

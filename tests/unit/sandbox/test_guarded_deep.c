@@ -184,6 +184,34 @@ TEST(names_in_notices_are_seen_as_they_are)
     rig_end(&rig);
 }
 
+/* A file there that may not be read is covered, and so the directory can't be renamed. It is told
+ * however much else there is to tell. */
+TEST(what_lies_beside_a_covered_file_is_set_aside)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_outside(&rig, "mkdir -p s/.vscode/x; echo k > s/.vscode/.env; echo k > s/.vscode/x/.env");
+    rig_bash(&rig, "echo 1 > s/.vscode/tasks.json; echo 2 > s/.vscode/x/y; mkdir s/.vscode/z; "
+                   "ln -s / s/.vscode/z/l; echo > s/.vscode/a.set-aside-x; mkdir {1..800}; "
+                   "for i in {1..800}; do echo > $i/.envrc; done");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
+    rig_outside(&rig, "cd s/.vscode && test ! -e tasks.json && test -e tasks.json.set-aside-1 && "
+                      "test -e a.set-aside-x.set-aside-1 && test ! -e x/y && test -e "
+                      "x/y.set-aside-1 && test ! -L z/l && "
+                      "test $(cat .env x/.env | wc -l) = 2");
+    ASSERT(rig_noticed(&rig, arena_printf(&t->arena, "set_aside: %s/s/.vscode was", rig.project)));
+    ASSERT(rig_noticed(&rig, " more"));
+    /* Once. */
+    rig.notice_count = 0;
+    rig_bash(&rig, "true");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "");
+    rig_bash(&rig, "echo 1 > s/.vscode/tasks.json");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
+    ASSERT(!rig_is_there(&rig, "s/.vscode/tasks.json"));
+    rig_end(&rig);
+}
+
 static void on_closed(void *arg)
 {
     struct rig *rig = arg;

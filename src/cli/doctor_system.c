@@ -170,7 +170,8 @@ static void check_limits(struct doctor *doctor)
     size_t n = sandbox_unheld(".", unheld);
 
     for (size_t i = 0; i < n; i++)
-        doctor_add(doctor, DOCTOR_WARN, "limits", NULL, "%s", unheld[i]);
+        doctor_add(doctor, DOCTOR_WARN, "limits", "read docs/sandbox.md, How limits are counted",
+                   "%s", unheld[i]);
     if (n == 0)
         doctor_add(doctor, DOCTOR_OK, "limits", NULL,
                    "the kernel holds memory and processes of every sandbox");

@@ -29,7 +29,8 @@ size_t spec_unheld(const struct cgroup *group, const char *dir, const char **ret
 
     if (!group || !cgroup_limits_memory(group))
         ret[n++] =
-            "no control group (version 2) may be made here: memory is counted 25 times a second instead of "
+            "no control group (version 2) may be made here: memory is counted 25 times a second "
+            "instead of "
             "held by the kernel, so a fast program can pass sandbox.limits.memory for a moment";
     if (statvfs(dir, &fs) == 0 && fs.f_files == 0)
         ret[n++] = "the file system of the working directory does not count its files: "

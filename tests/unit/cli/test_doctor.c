@@ -224,7 +224,8 @@ TEST(every_problem_of_the_configuration_is_a_line)
     unsetenv("DORMOUSE_XYZZY");
     ASSERT_EQ(doctor.n, 3);
     ASSERT_CONTAINS(line_at(t, &doctor, "configuration", 0), "/config.yaml:1:1: no key `zebra`");
-    ASSERT_CONTAINS(line_at(t, &doctor, "configuration", 1), "/config.yaml:3:12: `sandbox.enabled`");
+    ASSERT_CONTAINS(line_at(t, &doctor, "configuration", 1),
+                    "/config.yaml:3:12: `sandbox.enabled`");
     ASSERT_CONTAINS(line_at(t, &doctor, "configuration", 2),
                     "fail DORMOUSE_XYZZY: stands for no configuration key");
 }

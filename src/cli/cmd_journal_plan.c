@@ -54,6 +54,8 @@ static void print_spans(struct jot *jot, struct json_object *day, const char *ti
         struct json_object *row = json_object_array_get_idx(rows, i);
         struct str what = jot_member(task_in(day, jot_member(row, "taskId")), "title");
 
+        if (!what.n && jot_member(row, "categoryId").n)
+            what = jot_category_name(jot, jot_member(row, "categoryId"));
         printf("  %s-%s  ", clock_in(jot, day, row, from), clock_in(jot, day, row, to));
         term_text(stdout, arena_printf(&jot->arena, "%.*s%s%.*s", STR_ARG(what),
                                        what.n && jot_member(row, text).n ? ": " : "",

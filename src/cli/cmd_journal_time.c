@@ -27,24 +27,26 @@ static int64_t span_of(const struct jot *jot, struct json_object *entry)
     return to > from ? to - from : 0;
 }
 
-/* The titles of the tasks of these entries, each asked for once. */
-static struct str title_of(struct jot *jot, struct json_object *known, struct str task_id)
+/* What the time was for: a task's title, or a category's name. Each is asked for once. */
+static struct str purpose_of(struct jot *jot, struct json_object *known, struct json_object *entry)
 {
-    const char *id = arena_printf(&jot->arena, "%.*s", STR_ARG(task_id));
-    struct json_object *title = NULL;
+    struct str task = jot_member(entry, "taskId"), category = jot_member(entry, "categoryId");
+    const char *id = arena_printf(&jot->arena, "%.*s", STR_ARG(task.n ? task : category));
+    struct json_object *name = NULL;
 
-    if (!task_id.n)
+    if (!task.n && !category.n)
         return STR_NONE;
-    if (!json_object_object_get_ex(known, id, &title)) {
-        AUTO_JSON task = NULL;
+    if (!json_object_object_get_ex(known, id, &name)) {
+        AUTO_JSON answer = NULL;
         struct err none = ERR_INIT;
 
-        if (jot_ask(jot, "GET", NULL, &task, "tasks/%s?deleted=true", id) < 0)
+        if (jot_ask(jot, "GET", NULL, &answer, "%s/%s?deleted=true",
+                    task.n ? "tasks" : "categories", id) < 0)
             jot->err = none;
-        title = json_object_get(json_find(task, "title"));
-        json_object_object_add(known, id, title);
+        name = json_object_get(json_find(answer, task.n ? "title" : "name"));
+        json_object_object_add(known, id, name);
     }
-    return json_str(title);
+    return json_str(name);
 }
 
 static int say_entry(struct jot *jot, struct json_object *answer, const char *said)
@@ -61,7 +63,7 @@ static int say_entry(struct jot *jot, struct json_object *answer, const char *sa
         json_object_put(answer);
         return CLI_DONE;
     }
-    what = title_of(jot, known, jot_member(entry, "taskId"));
+    what = purpose_of(jot, known, entry);
     if (!what.n)
         what = jot_member(entry, "description");
     printf("%s %s", said, jot_span(span_of(jot, entry), span));
@@ -318,7 +320,7 @@ const struct cli_command cli_cmd_journal_time_restore = {
 
 static void print_entries(struct jot *jot, struct json_object *items)
 {
-    static const char *const head[] = { "ID", "BEGAN", "TOOK", "TASK", "WHAT", NULL };
+    static const char *const head[] = { "ID", "BEGAN", "TOOK", "FOR", "WHAT", NULL };
     AUTO_JSON known = json_object_new_object();
     size_t width = jot_id_width(items);
     struct columns columns;
@@ -337,8 +339,7 @@ static void print_entries(struct jot *jot, struct json_object *items)
             (struct str[]){ str_take(jot_member(entry, "id"), width),
                             str_from(jot_clock(jot, jot_member(entry, "startedAt"), when)),
                             str_from(jot_member(entry, "endedAt").n ? jot_span(ms, span) : "runs"),
-                            title_of(jot, known, jot_member(entry, "taskId")),
-                            jot_member(entry, "description") });
+                            purpose_of(jot, known, entry), jot_member(entry, "description") });
     }
     columns_print(&columns, stdout);
     columns_release(&columns);

@@ -136,6 +136,8 @@ static int run_list(const struct cli_args *args)
     }
     if (!cli_json(args) && json_length(items))
         columns_print(&columns, stdout);
+    else if (!cli_json(args) && agent)
+        printf("%s waits for nothing. `dormouse subscribe %s --key TASK` lets it.\n", agent, agent);
     else if (!cli_json(args))
         printf("No agent waits for anything. `dormouse subscribe AGENT --key TASK` lets one.\n");
     columns_release(&columns);

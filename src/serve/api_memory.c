@@ -165,6 +165,9 @@ static int get_file(struct serve_request *request, const struct place *place, in
                                    ret_file, err)
                 : memory_read(files_of(request), &place->agent, place->seen, arena, ret_file, err);
 
+    if (r == 0 && version)
+        return err_set(err, ERR_NOT_FOUND, "the agent %s has no version %lld of %.*s",
+                       place->agent.id, (long long)version, STR_ARG(place->seen));
     return r == 0 ? refuse_absent(place, err) : r < 0 ? -1 : 0;
 }
 

@@ -465,8 +465,21 @@ struct stage *stage_new_with(struct test *t, const struct stage_more *more)
     return stage;
 }
 
+/* Nobody calls back any more: then no run is kept in memory as if somebody would. */
+static void check_held(struct stage *stage)
+{
+    bool under_way = stage->sink || stage->previewing;
+
+    for (size_t i = 0; i < STAGE_JOBS; i++)
+        under_way = under_way || stage->jobs[i];
+    if (!under_way)
+        ASSERT_EQ(runner_active(stage->runner), 0u);
+}
+
 void stage_free(struct stage *stage)
 {
+    stage_settle(stage);
+    check_held(stage);
     if (!stage->altered)
         stage_check(stage);
     sleep_down(stage);

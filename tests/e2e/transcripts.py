@@ -11,13 +11,15 @@ of a list, a word of a message. Its lines:
   $ dormouse words      a command at the terminal, as a shell would part it; what it wrote follows:
                         standard output as it is, standard error behind "! ", and how it ended if not with 0
   > METHOD PATH BODY    a request of the REST interface; its status and body follow. JSON is shown
-                        with a line for each member, and for each element of a list
+                        with a line for each member, and for each element of a list, headers
+                        where they differ from those of other answers
   @ write NAME TEXT     a file in the working directory; \\n and the like are read
   @ name RUN MEMBER     {RUN} in later lines is the first member of this name in the answer before
   @ bare                removes timers and subscriptions
   @ rest                waits until nothing runs and no wake is left
 
-Ids are numbered in the order in which they appear (<1>, <2>) and may be used by later lines; times
+Ids are numbered in the order in which they appear (<1>, <2>) and may be used by later lines, those that
+lists shorten are <id>; times
 near the present are <now>, days <today>, <today+1>; whatever else differs each time has a name, too.
 
 A change of the product that changes answers on purpose is written down by playing them once more:
@@ -39,9 +41,10 @@ import harness
 from harness import BINARY, ROOT, WAIT_S, eventually, expect, main
 
 WRITE = bool(os.environ.get("DORMOUSE_TEST_WRITE"))
-# Ids, whole or as lists shorten them, and hashes that stand for ids.
-UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{1,4}(?:-[0-9a-f]{1,4}(?:-[0-9a-f]{1,12})?)?)?\b")
-HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{12})\b|(?:(?<=^)|(?<=approve )|(?<=reject ))[0-9a-f]{8}\b")
+# Ids and hashes that stand for ids, whole, and as lists shorten them.
+WHOLE = re.compile(r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|[0-9a-f]{40})\b")
+SHORT = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{1,4}(?:-[0-9a-f]{1,4}(?:-[0-9a-f]{1,12})?)?)?\b"
+                   r"|\b[0-9a-f]{12}\b|(?:(?<=^)|(?<=approve )|(?<=reject ))[0-9a-f]{8}\b")
 # What else differs each time, by where it stands.
 DIFFERS = [
     (re.compile(r'("version": ")[0-9a-f]{16}"'), r'\1<version>"'),
@@ -65,16 +68,7 @@ class Names:
                       (box.data, "<data>"), (box.dir, "<home>")]
 
     def number(self, match):
-        """Of an id, or of what it begins with."""
-        text = match[0]
-        for value, number in self.known.items():
-            if value == text or (len(text) < len(value) and value.startswith(text)):
-                return f"<{number}~>" if value != text else f"<{number}>"
-            if text.startswith(value):
-                self.known[text] = self.known.pop(value)
-                return f"<{number}>"
-        self.known[text] = len(self.known) + 1
-        return f"<{self.known[text]}>"
+        return f"<{self.known.setdefault(match[0], len(self.known) + 1)}>"
 
     @staticmethod
     def day(date):
@@ -88,6 +82,8 @@ class Names:
             return match[0]
         at = at if at.tzinfo else at.replace(tzinfo=datetime.timezone.utc)
         away = (at - datetime.datetime.now(datetime.timezone.utc)).total_seconds()
+        if (at.minute, at.second, at.microsecond) == (0, 0, 0):  # not by a clock
+            return self.day(at.date()) + match[0][10:] if abs(away) < 40 * 86400 else match[0]
         if abs(away - 1800) < 300:  # what half an hour of silence ends
             return "<now+30min>"
         days = round(away / 86400)
@@ -105,10 +101,9 @@ class Names:
     def hide(self, text):
         for value, name in self.fixed:
             text = text.replace(value, name)
-        text = HASH.sub(self.number, UUID.sub(self.number, text))
-        for value, number in self.known.items():
-            if "-" not in value:
-                text = re.sub(rf"\b{value[:8]}\b", f"<{number}~>", text)
+        text = SHORT.sub("<id>", WHOLE.sub(self.number, text))
+        for value in self.known:
+            text = re.sub(rf"\b{value[:8]}\b", "<id>", text)
         text = re.sub(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", self.moment, text)
         text = re.sub(r"\b20\d\d-\d\d-\d\d\b", self.near_day, text)
         text = re.sub(r"\b20\d{6}T\d{6}Z\b", self.stamp, text)
@@ -170,11 +165,12 @@ class Player:
         answer = connection.getresponse()
         kind, text = answer.headers.get("Content-Type", ""), answer.read()
         connection.close()
-        head = [f"{answer.status} {kind}".strip()]
+        head = [f"{answer.status} {kind}".strip(), *unusual(answer.headers)]
         if kind.startswith("application/json") and text[:1] in (b"{", b"["):
             self.last = json.dumps(json.loads(text))
             return head + shown(json.loads(text)).splitlines()
-        return head + (text.decode().splitlines() if kind.startswith(("text/", "application/json")) else [])
+        shows = kind.startswith(("text/", "application/json")) and not kind.startswith("text/html")
+        return head + (text.decode().splitlines() if shows else [])
 
     def deed(self, words):
         name, _, rest = words.partition(" ")
@@ -209,6 +205,15 @@ class Player:
             return hidden
         # Columns are as wide as the ids in them.
         return [line if line.startswith("{") else re.sub(r"(?<=\S)   +", "  ", line) for line in hidden]
+
+
+def unusual(headers):
+    """Headers of an answer that are not those of every answer with JSON, or are missing."""
+    usual = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    heads = {name: value for name, value in headers.items()
+             if name not in ("Date", "Content-Length", "Content-Type", "ETag", "Connection")}
+    return [f"{name}: {value}" for name, value in heads.items() if usual.get(name) != value] + \
+        [f"no {name}" for name in usual if name not in heads]
 
 
 def json_line(line):

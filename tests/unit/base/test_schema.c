@@ -62,6 +62,27 @@ TEST(schema_heeds_the_vocabularies_of_its_meta_schema)
     ASSERT_CONTAINS(t->err.text, "http://x/nowhere");
 }
 
+TEST(every_vocabulary_of_the_draft_can_be_required)
+{
+    static const char *const names[] = {
+        "core",      "applicator",        "unevaluated",      "validation",
+        "meta-data", "format-annotation", "format-assertion", "content"
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        AUTO(schema_registry) registry = schema_registry_new();
+        AUTO(schema) schema = NULL;
+        AUTO_JSON doc = parse(t, "{'$schema':'http://x/meta'}");
+
+        add_document(t, registry, "http://x/meta",
+                     arena_printf(&t->arena,
+                                  "{'$vocabulary':{'https://json-schema.org/draft/2020-12/vocab/"
+                                  "%s':true}}",
+                                  names[i]));
+        ASSERT_OK(schema_compile(registry, doc, STR(""), 0, &schema, &t->err));
+    }
+}
+
 TEST(schema_compile_names_what_is_wrong_in_a_schema)
 {
     static const struct {

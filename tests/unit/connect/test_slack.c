@@ -81,6 +81,66 @@ TEST(refusals_are_sentences)
     ASSERT(!unsure);
 }
 
+TEST(every_word_that_slack_refuses_with_is_told_in_ours)
+{
+    static const struct {
+        const char *word;
+        enum err_code code;
+        const char *says;
+        bool unsure;
+    } cases[] = {
+        { "not_authed", ERR_UNAUTHORIZED, "no token was given", false },
+        { "invalid_auth", ERR_UNAUTHORIZED, "the token is not valid", false },
+        { "account_inactive", ERR_UNAUTHORIZED, "the token's account or app was removed", false },
+        { "token_revoked", ERR_UNAUTHORIZED, "the token was revoked", false },
+        { "token_expired", ERR_UNAUTHORIZED, "the token has expired", false },
+        { "no_permission", ERR_CAPABILITY_DENIED, "the app may not do this in this workspace",
+          false },
+        { "org_login_required", ERR_UNAUTHORIZED, "the workspace is being moved to an organisation",
+          false },
+        { "ekm_access_denied", ERR_CAPABILITY_DENIED, "an administrator has suspended this",
+          false },
+        { "channel_not_found", ERR_NOT_FOUND,
+          "there is no such channel, or the app can't see it; list_slack_channels has those it "
+          "sees",
+          false },
+        { "not_in_channel", ERR_CAPABILITY_DENIED,
+          "the app is not a member of this channel: invite it there with /invite", false },
+        { "is_archived", ERR_CONFLICT, "the channel is archived", false },
+        { "msg_too_long", ERR_TOO_LARGE, "the message is too long", false },
+        { "no_text", ERR_BAD_REQUEST, "the message is empty", false },
+        { "restricted_action", ERR_CAPABILITY_DENIED,
+          "a setting of the workspace forbids posting there", false },
+        { "restricted_action_read_only_channel", ERR_CAPABILITY_DENIED, "the channel is read-only",
+          false },
+        { "message_limit_exceeded", ERR_RATE_LIMITED, "the workspace has reached its message limit",
+          false },
+        { "rate_limited", ERR_RATE_LIMITED, "too many messages in a short time; try again later",
+          false },
+        { "ratelimited", ERR_RATE_LIMITED, "too many requests in a short time; try again later",
+          false },
+        { "invalid_cursor", ERR_PROVIDER_FAILED, "the list changed while it was read; ask again",
+          false },
+        { "internal_error", ERR_PROVIDER_FAILED, "it failed inside Slack", true },
+        { "fatal_error", ERR_PROVIDER_FAILED, "it failed inside Slack", true },
+        { "service_unavailable", ERR_PROVIDER_FAILED, "Slack is not available now", false },
+        { "team_added_to_org", ERR_PROVIDER_FAILED, "the workspace is being moved; try again later",
+          false },
+    };
+    bool unsure;
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        ASSERT_FAILS(
+            read_answer(t, 200,
+                        arena_printf(&t->arena, "{\"ok\":false,\"error\":\"%s\"}", cases[i].word),
+                        &unsure),
+            cases[i].code);
+        ASSERT_CONTAINS(test_err_text(t), cases[i].says);
+        ASSERT_EQ(unsure, cases[i].unsure);
+        err_reset(&t->err);
+    }
+}
+
 /* A person decides by the name: nothing in it may look like another line or another name. */
 TEST(the_name_of_a_channel_is_one_line_that_reads_as_it_is)
 {

@@ -143,14 +143,24 @@ static int as_nobody(int (*what)(const char *path), const char *path)
     return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static int is_refused(const char *path)
+static int is_refused_with(const char *path, const char *says)
 {
     struct err err = ERR_INIT;
     char text[ERR_TEXT_MAX];
 
     if (data_dir_prepare(path, &err) == 0)
         return 1;
-    return strstr(err_format(&err, text, sizeof(text)), "another user") ? 0 : 2;
+    return strstr(err_format(&err, text, sizeof(text)), says) ? 0 : 2;
+}
+
+static int is_refused(const char *path)
+{
+    return is_refused_with(path, "another user");
+}
+
+static int is_told_how_to_open(const char *path)
+{
+    return is_refused_with(path, "Permission denied; try: chmod 700 on it");
 }
 
 TEST(a_directory_of_another_user_is_refused)
@@ -160,6 +170,19 @@ TEST(a_directory_of_another_user_is_refused)
     ASSERT_OK(data_dir_prepare(test_path(t, "data"), &t->err));
     ASSERT_EQ(chmod(test_dir(t), 0755), 0);
     ASSERT_EQ(as_nobody(is_refused, test_path(t, "data")), 0);
+}
+
+TEST(a_directory_that_its_owner_can_not_write_to_says_how_to_open_it)
+{
+    const char *path = test_path(t, "data");
+
+    if (geteuid() != 0)
+        SKIP("only root can become somebody else");
+    ASSERT_OK(data_dir_prepare(path, &t->err));
+    ASSERT_EQ(chmod(test_dir(t), 0755), 0);
+    ASSERT_EQ(chown(path, 65534, 65534), 0);
+    ASSERT_EQ(chmod(path, 0500), 0);
+    ASSERT_EQ(as_nobody(is_told_how_to_open, path), 0);
 }
 
 /* ---- who has it ---- */

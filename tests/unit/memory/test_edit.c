@@ -174,6 +174,23 @@ TEST(paths_are_what_the_tree_allows)
     }
 }
 
+TEST(a_stored_path_is_shown_as_agents_write_it)
+{
+    static const struct {
+        const char *stored, *seen;
+    } cases[] = {
+        { "knowledge/tea.md", "knowledge/tea.md" },
+        { "skills/brew/SKILL.md", "skills/brew.md" },
+        { "skills/brew/notes.md", "skills/brew/notes.md" },
+        { "skills/Not A Name/SKILL.md", "skills/Not A Name/SKILL.md" },
+        { "skills/a/b/SKILL.md", "skills/a/b/SKILL.md" },
+        { "skills/SKILL.md", "skills/SKILL.md" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        ASSERT_STR(memory_seen_path(str_from(cases[i].stored), &t->arena), cases[i].seen);
+}
+
 TEST(path_with_nul_is_refused)
 {
     struct str store;

@@ -149,6 +149,8 @@ TEST(a_category_that_is_not_there_is_asked_about_again)
     begin_journal(&rig, t);
     ASSERT_CONTAINS(say(&rig, "Worko"), "I know no such category");
     ASSERT_CONTAINS(say(&rig, "homework"), "I know no such category");
+    ASSERT_CONTAINS(say(&rig, "work2"), "I know no such category");
+    ASSERT_CONTAINS(say(&rig, "work\xc3\xb6"), "I know no such category");
     ASSERT_CONTAINS(say(&rig, "yes"), "I know no such category");
     ASSERT_CONTAINS(say(&rig, "workouts"), "How should it talk?");
     rig_end(&rig);

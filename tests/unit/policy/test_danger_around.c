@@ -80,6 +80,8 @@ TEST(expansions_are_read_for_what_they_run)
         { "set -- /; rm -rf $1", ROOT },
         { "set -- a /; shift; rm -rf $1", ROOT },
         { "set -- build; rm -rf \"$1\"", NULL },
+        { "rm -rf /$#", NULL },
+        { "rm -rf /$?", NULL },
         { "f() { rm -rf \"$1\"; }; f /", ROOT },
         { "f() { rm -rf \"$1\"; }; f build", NULL },
         { "f() { \"$@\"; }; f rm -rf ~", ROOT },

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "db/db.h"
 #include "run/trace.h"
 #include "stage.h"
 
@@ -202,3 +203,71 @@ static void no_value_in_any_column_stops_the_process(struct test *t)
     buf_release(&sweep.stored);
 }
 DB_TEST_CASE(no_value_in_any_column_stops_the_process, sqlite, .timeout_s = 300)
+
+/* ---- what is sealed ---- */
+
+/* Where it runs, for how long a lease holds, and what changes after the end. */
+static bool is_unsealed(const char *column)
+{
+    static const char *const names[] = { "n",      "hand_state", "hand_pid", "hand_stamp",
+                                         "host_n", "updated_at", "fence" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (strcmp(column, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void alter_sealed(struct stage *stage, const char *column, const char *type)
+{
+    struct test *t = stage->t;
+    const char *other = strcmp(type, "TEXT") == 0   ? "'x'"
+                        : strcmp(type, "BLOB") == 0 ? "zeroblob(32)"
+                                                    : "coalesce(%s, 0) + 1";
+    struct run_replay_report report;
+
+    other = arena_printf(&t->arena, other, column);
+    stage_alter(stage, arena_printf(&t->arena, "UPDATE runs SET %s = %s", column, other));
+    if (run_replay_check(stage->domain, stage->info.n, runner_program(stage->runner), &report,
+                         &t->err) == 0)
+        test_case_failed("runs.%s can be changed after the end, and nobody notices", column);
+    else
+        test_case_passed();
+    err_reset(&t->err);
+    stage_alter(stage, arena_printf(&t->arena, "UPDATE runs SET %s = (SELECT %s FROM kept)", column,
+                                    column));
+}
+
+static size_t alter_each(struct stage *stage)
+{
+    struct test *t = stage->t;
+    AUTO(stmt) q = NULL;
+    size_t n = 0;
+
+    ASSERT_OK(db_prepare(domain_db(stage->domain),
+                         SQL("SELECT name, type FROM pragma_table_info('runs')"), &q, &t->err));
+    while (stmt_step(q, &t->err) == 1) {
+        const char *name = arena_printf(&t->arena, "%.*s", STR_ARG(stmt_str(q, "name")));
+        const char *type = arena_printf(&t->arena, "%.*s", STR_ARG(stmt_str(q, "type")));
+
+        if (!is_unsealed(name))
+            alter_sealed(stage, name, type);
+        n++;
+    }
+    return n;
+}
+
+static void every_column_of_an_ended_run_is_sealed(struct test *t)
+{
+    struct stage *stage = stage_new(t);
+    struct run_replay_report report;
+
+    stage_says(stage, "Done.");
+    stage_run(stage, "do it");
+    stage_alter(stage, "CREATE TEMP TABLE kept AS SELECT * FROM runs");
+    ASSERT(alter_each(stage) > 30);
+    ASSERT_OK(run_replay_check(stage->domain, stage->info.n, runner_program(stage->runner), &report,
+                               &t->err));
+    stage_free(stage);
+}
+DB_TEST_CASE(every_column_of_an_ended_run_is_sealed, sqlite)

@@ -2,6 +2,7 @@
 """The daemon's life from outside: starting, stopping, kills, doctor, backups, both engines."""
 import hashlib
 import http.client
+import io
 import json
 import os
 import random
@@ -457,6 +458,19 @@ def a_running_daemon_is_not_restored_over(box):
     expect_eq(sorted(notes(box, box.data)), ["one", "two"])
 
 
+def with_member(box, file, name):
+    """The archive with another file in front of its own."""
+    path = box.path("more.tar")
+    with tarfile.open(file) as archive, tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as more:
+        other = tarfile.TarInfo(name)
+        other.size = 2
+        more.addfile(other, io.BytesIO(b"{}"))
+        for member in archive:
+            more.addfile(member, archive.extractfile(member))
+    with open(path, "rb") as archive:
+        return archive.read()
+
+
 @test
 def a_damaged_backup_is_refused_before_anything_is_touched(box):
     file = backed_up(box)
@@ -467,6 +481,7 @@ def a_damaged_backup_is_refused_before_anything_is_touched(box):
     places = [100, 600, end - 1] + [chance.randrange(end) for _ in range(8)]
     damaged = [bytes_[:at] + bytes([bytes_[at] ^ 1]) + bytes_[at + 1:] for at in places]
     damaged += [bytes_[:at] for at in (0, 511, 512, len(bytes_) // 2, len(bytes_) - 10240, len(bytes_) - 1)]
+    damaged += [with_member(box, file, name) for name in ("secrets", "../elsewhere", "journal.sqlite", "manifest.json")]
     for i, bad in enumerate(damaged):
         with open(box.path("bad.tar"), "wb") as out:
             out.write(bad)

@@ -53,6 +53,7 @@ DIFFERS = [
     (re.compile(r"\b\d{5,} bytes"), "<n> bytes"),
     (re.compile(r"\b\d+ ms\b"), "<n> ms"),
     (re.compile(r"(/hooks/)[\w-]{43}"), r"\1<key>"),
+    (re.compile(r"\b\d+ (?:s|min) ago\b"), "just now"),
     (re.compile(r"\bin \d+ (?:min|h|days?)(?: \d+ min)?\b"), "in <while>"),
     (re.compile(r'("(?:firstTokenMs|tookMs|workedMs|waitedMs|elapsedMs)": )\d+'), r"\1<ms>"),
 ]

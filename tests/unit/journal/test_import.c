@@ -252,6 +252,20 @@ TEST(todotxt_is_read_by_its_rules)
                                   "email a@b.example|||||0||\n");
 }
 
+TEST(labels_beyond_the_bound_and_those_that_came_before_are_left_out)
+{
+    AUTO_BUF text = BUF_INIT(4096);
+    struct import import;
+
+    buf_add_text(&text, "Much @a0 @A0");
+    for (int i = 0; i < 3 * IMPORT_LABELS_MAX; i++)
+        buf_printf(&text, " @a%d", i);
+    import = read_as(t, IMPORT_TODOTXT, buf_text(&text));
+    ASSERT_EQ(import.problem_count, 0);
+    ASSERT_CONTAINS(told(t, &import), "|a0,a1,a2,");
+    ASSERT_CONTAINS(told(t, &import), ",a19|");
+}
+
 TEST(todotxt_says_where_a_day_is_wrong_or_nothing_is_said)
 {
     struct import import =

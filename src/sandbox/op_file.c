@@ -106,6 +106,13 @@ int op_check_version(struct json_object *arguments, const char *path, const stru
     struct json_object *value;
     struct str expected;
 
+    if (json_object_object_get_ex(arguments, "expected_path", &value) &&
+        !str_is(json_str(value), path))
+        return err_set(
+            err, ERR_VERSION_CONFLICT,
+            "the path leads to %s now, and led to %.*s when it was decided about: decide "
+            "anew",
+            path, STR_ARG(str_take(json_str(value), LIMIT_PATH_BYTES)));
     if (!json_object_object_get_ex(arguments, "expected_version", &value))
         return 0;
     expected = json_str(value);

@@ -46,8 +46,8 @@ typedef int op_fn(struct op_ctx *ctx, struct json_object *arguments, struct json
                   struct err *err);
 
 op_fn op_bash, op_read_file, op_write_file, op_edit_file, op_search;
-/* For approvals: {"target_version": hex or null, "diff"?: text, "exists": bool} of what write_file
- * or edit_file with these arguments would do; changes nothing. */
+/* For approvals: {"path": where it leads, "target_version": hex or null, "diff"?: text, "exists":
+ * bool} of what write_file or edit_file with these arguments would do; changes nothing. */
 op_fn op_preview_write, op_preview_edit;
 
 #endif

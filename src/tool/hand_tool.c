@@ -1,8 +1,9 @@
 /* Tools that are operations of the hand: bash, read_file, write_file, edit_file, search.
  *
  * The arguments go to the hand as they were received. When a person approved a change of a file,
- * the version of the target that the preview was made from goes along as expected_version, so that
- * the hand compares and writes in one step: there is no time between.
+ * where its path led and what stood there go along as expected_path and expected_version, so that
+ * the hand compares and writes in one step: there is no time between. Of a file the version is
+ * both: "HASH:PATH", or "absent:PATH".
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,9 +12,11 @@
 
 #include "base/json.h"
 #include "base/json_put.h"
+#include "base/limits.h"
 #include "tool/tool_int.h"
 
 #define REPLY_MAX (16u << 20)
+#define ABSENT    "absent" /* the version of what is not there */
 
 /* ---- calls of the hand ---- */
 
@@ -110,22 +113,26 @@ static void on_acted(struct tool_job *job, const struct hand_reply *reply)
     }
 }
 
-/* The arguments with expected_version: the hash, or null for a file that must not be there. */
+/* The arguments with expected_path, and expected_version: the hash, or null for a file that must
+ * not be there. */
 static void add_version(const struct tool_job *job, struct buf *out)
 {
     struct json_writer w = JSON_WRITER(out);
+    struct str path = job->version, hash = STR_NONE;
     struct json_object_iter it;
 
+    str_split(&path, ':', &hash);
     json_write_object_begin(&w);
     json_object_object_foreachC(job->arguments, it)
     {
         json_put_value(&w, it.key, it.val);
     }
+    json_put_str(&w, "expected_path", path);
     json_write_key(&w, "expected_version");
-    if (str_is(job->version, "absent"))
+    if (str_is(hash, ABSENT))
         json_write_null(&w);
     else
-        json_write_str(&w, job->version);
+        json_write_str(&w, hash);
     json_write_object_end(&w);
 }
 
@@ -155,8 +162,19 @@ static bool is_hash(struct str text)
     return text.n == 2 * SHA256_BYTES;
 }
 
-/* Of the hand's reply, which is not trusted: a hash, or "absent" for null. */
-static int read_version(struct json_object *value, struct str *ret_version, struct err *err)
+/* Of the hand's reply, which is not trusted: where the path leads. */
+static int read_path(struct json_object *value, struct str *ret_path, struct err *err)
+{
+    struct str path = json_str(json_find(value, "path"));
+
+    if (!path.n || path.p[0] != '/' || path.n > LIMIT_PATH_BYTES || memchr(path.p, '\0', path.n))
+        return err_set(err, ERR_PROVIDER_FAILED, "the hand did not say where the path leads");
+    *ret_path = path;
+    return 0;
+}
+
+/* The same for what stands there: a hash, or ABSENT for null. */
+static int read_hash(struct json_object *value, struct str *ret_hash, struct err *err)
 {
     struct json_object *version;
 
@@ -164,11 +182,11 @@ static int read_version(struct json_object *value, struct str *ret_version, stru
         !json_object_object_get_ex(value, "target_version", &version))
         return err_set(err, ERR_PROVIDER_FAILED, "the hand did not say which version it compared");
     if (!version) {
-        *ret_version = STR("absent");
+        *ret_hash = STR(ABSENT);
         return 0;
     }
-    *ret_version = json_str(version);
-    if (!is_hash(*ret_version))
+    *ret_hash = json_str(version);
+    if (!is_hash(*ret_hash))
         return err_set(err, ERR_PROVIDER_FAILED, "the hand named a version that is no hash");
     return 0;
 }
@@ -184,14 +202,18 @@ static struct str file_title(const struct tool_job *job, bool exists)
 
 /* Without a difference, all that would be written is shown; an edit that can't be shown is refused.
  */
-static void show_change(struct tool_job *job, struct json_object *value,
+static void show_change(struct tool_job *job, struct json_object *value, struct str path,
                         struct tool_preview *preview)
 {
     struct str why = json_str(json_find(value, "diff_omitted"));
     struct str content = json_str(json_find(job->arguments, "content"));
+    struct str asked = json_str(json_find(job->arguments, "path"));
+    const char *plain = risk_target(&job->call, asked, &job->arena);
 
-    tool_job_fact(job, "file", json_str(json_find(job->arguments, "path")));
+    tool_job_fact(job, "file", asked);
     tool_job_fact(job, "relative to", str_from(call_directory(&job->call)));
+    if (!plain || !str_is(path, plain))
+        tool_job_fact(job, "leads to", path);
     preview->text = json_str(json_find(value, "diff"));
     if (!why.n)
         return;
@@ -209,8 +231,9 @@ static void show_change(struct tool_job *job, struct json_object *value,
 static void on_previewed(struct tool_job *job, const struct hand_reply *reply)
 {
     struct tool_preview preview = { .err = reply->err, .kind = STR("diff") };
+    AUTO_BUF version = BUF_INIT(2 * LIMIT_PATH_BYTES);
     AUTO_JSON value = NULL;
-    struct str version = STR("?");
+    struct str hash, path;
 
     preview.title = file_title(job, true);
     if (job->ending) {
@@ -218,11 +241,12 @@ static void on_previewed(struct tool_job *job, const struct hand_reply *reply)
         return;
     }
     if (reply->err.code == ERR_NONE && json_parse(reply->result, &value, &preview.err) == 0 &&
-        read_version(value, &version, &preview.err) == 0) {
-        preview.title = file_title(job, !str_is(version, "absent"));
-        show_change(job, value, &preview);
+        read_hash(value, &hash, &preview.err) == 0 && read_path(value, &path, &preview.err) == 0) {
+        preview.title = file_title(job, !str_is(hash, ABSENT));
+        show_change(job, value, path, &preview);
+        buf_printf(&version, "%.*s:%.*s", STR_ARG(hash), STR_ARG(path));
     }
-    tool_job_shown(job, &preview, version);
+    tool_job_shown(job, &preview, version.n ? buf_str(&version) : STR("?"));
 }
 
 int hand_tool_preview(struct tool_job *job, struct err *err)

@@ -263,6 +263,26 @@ TEST(an_expected_version_is_compared)
     ASSERT_CONTAINS(test_err_text(t), "was removed");
 }
 
+TEST(an_expected_path_is_compared_with_where_it_leads)
+{
+    struct ops *ops = ops_new(t);
+    struct json_object *r = OPS_CALL(ops, op_preview_write, "{\"path\":\"f\",\"content\":\"x\"}");
+    const char *path = arena_text(&t->arena, ops_str(r, "path"));
+
+    ASSERT_EQ(symlink("other", ops_path(t, ops, "f")), 0);
+    OPS_FAILS(ops, ERR_VERSION_CONFLICT, op_write_file,
+              "{\"path\":\"f\",\"content\":\"x\",\"expected_path\":\"%s\","
+              "\"expected_version\":null}",
+              path);
+    ASSERT_CONTAINS(test_err_text(t), "/other now, and led to");
+    OPS_FAILS(ops, ERR_VERSION_CONFLICT, op_write_file,
+              "{\"path\":\"f\",\"content\":\"x\",\"expected_path\":7}");
+    ASSERT_EQ(access(ops_path(t, ops, "other"), F_OK), -1);
+    ASSERT_EQ(unlink(ops_path(t, ops, "f")), 0);
+    OPS_CALL(ops, op_write_file, "{\"path\":\"f\",\"content\":\"x\",\"expected_path\":\"%s\"}",
+             path);
+}
+
 TEST(a_preview_of_a_new_file_makes_nothing)
 {
     struct ops *ops = ops_new(t);

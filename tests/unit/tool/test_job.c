@@ -10,6 +10,8 @@
 #define EDIT "{\"path\":\"a\",\"old\":\"x\",\"new\":\"y\"}"
 #define ONE  "1111111111111111111111111111111111111111111111111111111111111111"
 #define TWO  "2222222222222222222222222222222222222222222222222222222222222222"
+#define WORK "/home/ada/work"
+#define AT_A "\"path\":\"" WORK "/a\","
 #define DONE                                                                                       \
     "{\"path\":\"/home/ada/work/a\",\"replacements\":1,\"sha256\":\"" TWO "\",\"diff\":\"+y\"}"
 
@@ -236,7 +238,8 @@ static const char *digest_of_edit(struct test *t, struct bed *bed, const char *v
     ASSERT_TEXT(asked(bed), "preview_edit");
     fake_hand_answer(bed->hand,
                      arena_printf(&t->arena,
-                                  "{\"target_version\":%s,\"exists\":true,\"diff\":\"-x\\n+y\\n\"}",
+                                  "{" AT_A
+                                  "\"target_version\":%s,\"exists\":true,\"diff\":\"-x\\n+y\\n\"}",
                                   version));
     ASSERT_EQ(bed->shown, 1);
     ASSERT_EQ(bed->preview.err.code, ERR_NONE);
@@ -253,10 +256,11 @@ TEST(an_approved_change_is_compared_and_done_in_one_step)
     ASSERT_STR(bed->preview.text, "-x\n+y\n");
     ASSERT_OK(bed_start(bed, "edit_file", EDIT, digest));
     ASSERT_TEXT(asked(bed), "preview_edit");
-    fake_hand_answer(bed->hand, "{\"target_version\":\"" ONE "\"}");
+    fake_hand_answer(bed->hand, "{" AT_A "\"target_version\":\"" ONE "\"}");
     ASSERT_TEXT(asked(bed), "edit_file");
     ASSERT_TEXT(fake_hand_arguments(fake_hand_waiting(bed->hand)),
-                "{\"path\":\"a\",\"old\":\"x\",\"new\":\"y\",\"expected_version\":\"" ONE "\"}");
+                "{\"path\":\"a\",\"old\":\"x\",\"new\":\"y\",\"expected_path\":\"" WORK
+                "/a\",\"expected_version\":\"" ONE "\"}");
     fake_hand_answer(bed->hand, DONE);
     ASSERT_EQ(bed->told, 1);
     ASSERT_EQ(bed->result.err.code, ERR_NONE);
@@ -271,13 +275,15 @@ TEST(a_file_that_must_not_be_there_is_expected_as_null)
 
     ASSERT_OK(bed_preview(bed, "write_file", write));
     ASSERT_TEXT(asked(bed), "preview_write");
-    fake_hand_answer(bed->hand, "{\"target_version\":null,\"exists\":false,\"diff\":\"+y\"}");
+    fake_hand_answer(bed->hand,
+                     "{" AT_A "\"target_version\":null,\"exists\":false,\"diff\":\"+y\"}");
     ASSERT_STR(bed->preview.title, "Create a");
     digest = arena_text(&t->arena, bed->preview.digest);
     ASSERT_OK(bed_start(bed, "write_file", write, digest));
-    fake_hand_answer(bed->hand, "{\"target_version\":null}");
+    fake_hand_answer(bed->hand, "{" AT_A "\"target_version\":null}");
     ASSERT_TEXT(fake_hand_arguments(fake_hand_waiting(bed->hand)),
-                "{\"path\":\"a\",\"content\":\"y\",\"expected_version\":null}");
+                "{\"path\":\"a\",\"content\":\"y\",\"expected_path\":\"" WORK
+                "/a\",\"expected_version\":null}");
     fake_hand_answer(bed->hand, "{\"path\":\"a\",\"created\":true,\"sha256\":\"" ONE "\"}");
     ASSERT_EQ(bed->result.err.code, ERR_NONE);
 }
@@ -288,11 +294,34 @@ TEST(a_target_that_changed_since_it_was_shown_is_stale)
     const char *digest = digest_of_edit(t, bed, "\"" ONE "\"");
 
     ASSERT_OK(bed_start(bed, "edit_file", EDIT, digest));
-    fake_hand_answer(bed->hand, "{\"target_version\":\"" TWO "\"}");
+    fake_hand_answer(bed->hand, "{" AT_A "\"target_version\":\"" TWO "\"}");
     ASSERT_EQ(bed->told, 1);
     ASSERT(bed->result.stale);
     ASSERT_EQ(bed->result.err.code, ERR_NONE);
     ASSERT_TEXT(asked(bed), "nothing");
+}
+
+/* Nothing, and the same text, stand at many paths. */
+TEST(a_path_that_leads_elsewhere_since_it_was_shown_is_stale)
+{
+    static const char *const versions[] = { "\"" ONE "\"", "null" };
+    AUTO(bed) bed = bed_new(t);
+
+    for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+        const char *digest = digest_of_edit(t, bed, versions[i]);
+
+        ASSERT(!strstr(facts_text(t, bed->preview.details), "leads to"));
+        ASSERT_OK(bed_start(bed, "edit_file", EDIT, digest));
+        fake_hand_answer(bed->hand,
+                         arena_printf(&t->arena, "{\"path\":\"" WORK "/b\",\"target_version\":%s}",
+                                      versions[i]));
+        ASSERT(bed->result.stale);
+        ASSERT_TEXT(asked(bed), "nothing");
+        bed->told = bed->shown = 0;
+    }
+    ASSERT_OK(bed_preview(bed, "edit_file", EDIT));
+    fake_hand_answer(bed->hand, "{\"path\":\"" WORK "/b\",\"target_version\":null,\"diff\":\"\"}");
+    ASSERT_CONTAINS(facts_text(t, bed->preview.details), "leads to: " WORK "/b\n");
 }
 
 TEST(a_target_that_changes_at_the_last_moment_is_stale)
@@ -301,7 +330,7 @@ TEST(a_target_that_changes_at_the_last_moment_is_stale)
     const char *digest = digest_of_edit(t, bed, "\"" ONE "\"");
 
     ASSERT_OK(bed_start(bed, "edit_file", EDIT, digest));
-    fake_hand_answer(bed->hand, "{\"target_version\":\"" ONE "\"}");
+    fake_hand_answer(bed->hand, "{" AT_A "\"target_version\":\"" ONE "\"}");
     fake_hand_fail(bed->hand, ERR_VERSION_CONFLICT, "changed");
     ASSERT_EQ(bed->told, 1);
     ASSERT(bed->result.stale);
@@ -391,6 +420,11 @@ TEST(hostile_previews_are_no_previews)
         "{\"target_version\":\"short\"}",
         "{\"target_version\":\"ABCDEFAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\"}",
         "{\"target_version\":\"absent\"}",
+        "{\"target_version\":null}",
+        "{\"target_version\":null,\"path\":\"\"}",
+        "{\"target_version\":null,\"path\":\"a\"}",
+        "{\"target_version\":null,\"path\":[\"/a\"]}",
+        "{\"target_version\":null,\"path\":\"/a\\u0000b\"}",
     };
     AUTO(bed) bed = bed_new(t);
     const char *digest = digest_of_edit(t, bed, "\"" ONE "\"");
@@ -549,7 +583,7 @@ static void answer_with_diff(struct bed *bed, unsigned n)
 {
     AUTO_BUF reply = BUF_INIT(4u << 20);
 
-    buf_add_text(&reply, "{\"target_version\":\"" ONE "\",\"diff\":\"");
+    buf_add_text(&reply, "{" AT_A "\"target_version\":\"" ONE "\",\"diff\":\"");
     for (unsigned i = 0; i < n; i++)
         buf_add_char(&reply, i % 80 ? 'x' : '+');
     buf_add_text(&reply, "\"}");
@@ -577,7 +611,8 @@ TEST(a_diff_is_shown_whole_or_the_change_is_refused)
 
 TEST(a_change_without_a_diff_is_shown_by_its_text_or_refused)
 {
-    static const char omitted[] = "{\"target_version\":\"" ONE "\",\"diff_omitted\":\"not text\"}";
+    static const char omitted[] =
+        "{" AT_A "\"target_version\":\"" ONE "\",\"diff_omitted\":\"not text\"}";
     AUTO(bed) bed = bed_new(t);
 
     ASSERT_OK(bed_preview(bed, "edit_file", EDIT));

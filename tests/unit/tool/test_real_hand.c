@@ -2,9 +2,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
 #include "base/json_put.h"
 #include "harness/facts.h"
@@ -77,11 +79,11 @@ static const char *make_dir(struct test *t, const char *name)
     return path;
 }
 
-static void world_init(struct world *w, struct test *t)
+static void world_init_in(struct world *w, struct test *t, const char *name)
 {
     struct tool_bed_config config = { .policy_text_hash = "" };
     struct hands_config hands = { .save = on_save, .arg = w };
-    const char *home;
+    const char *project = arena_printf(&t->arena, "%s/project", name), *home;
 
     *w = (struct world){ .t = t };
     if (sandbox_available(&w->err) < 0)
@@ -92,18 +94,33 @@ static void world_init(struct world *w, struct test *t)
     config.loop = hands.loop = w->loop;
     ASSERT_OK(tool_bed_new(&config, &w->tools, &t->err));
     w->hands = hands_new(&hands);
-    home = make_dir(t, "home");
-    make_dir(t, "home/.ssh");
-    test_write_file(test_path(t, "home/.ssh/id"), "canary", 6);
+    home = make_dir(t, name);
+    make_dir(t, arena_printf(&t->arena, "%s/.ssh", name));
+    test_write_file(arena_printf(&t->arena, "%s/.ssh/id", home), "canary", 6);
     w->agent = (struct agent){ .id = "planner", .lifecycle = AGENT_ACTIVE };
     w->call = (struct tool_call){ .agent = &w->agent,
                                   .run_id = STR("run1"),
                                   .wake_reason = STR("userInitiated"),
-                                  .sandbox = { .cwd = make_dir(t, "home/project"),
+                                  .sandbox = { .cwd = make_dir(t, project),
                                                .allow_write = allow_write,
                                                .deny_read = deny_read,
                                                .home = home } };
     get_hand(w);
+}
+
+static void world_init(struct world *w, struct test *t)
+{
+    world_init_in(w, t, "home");
+}
+
+/* As somebody else would, in the project. */
+static void outside(struct world *w, const char *command)
+{
+    const char *line =
+        arena_printf(&w->t->arena, "cd '%s' && { %s; }", w->call.sandbox.cwd, command);
+
+    if (system(line) != 0) /* NOLINT(cert-env33-c): a fixed text */
+        FAIL("%s", line);
 }
 
 static void stop_waiting(struct loop_timer *timer)
@@ -313,6 +330,58 @@ TEST(what_changed_since_it_was_shown_is_not_written)
     if (!w.result.stale && w.result.err.code == ERR_NONE)
         FAIL("it was written");
     ASSERT_TEXT(on_disk(&w, "b.txt"), "somebody else's\n");
+}
+
+/* What is at the path when it is shown, what is done meanwhile, and where the text would land. */
+static const struct detour {
+    const char *before, *tool, *meanwhile, *lands, *text;
+} detours[] = {
+    { "true", "write_file", "ln -s other new.txt", "other", NULL },
+    { "true", "write_file", "ln -s deep/other new.txt", "deep", NULL },
+    { "mkdir here", "write_file", "rmdir here; mkdir there; ln -s there here", "there/new.txt",
+      NULL },
+    { "true", "write_file", "mkdir there; ln -s there here", "there/new.txt", NULL },
+    { "mkdir x; ln -s x/new.txt new.txt", "write_file", "rm new.txt", "new.txt", NULL },
+    { "mkdir x; ln -s x/new.txt new.txt", "write_file", "mkdir y; ln -sf y/new.txt new.txt",
+      "y/new.txt", NULL },
+    /* of the same content, so that only the path differs */
+    { "printf 'one\n' > new.txt; cp new.txt other", "edit_file", "ln -sf other new.txt", "other",
+      "one\n" },
+    { "printf 'one\n' > new.txt; cp new.txt other", "edit_file",
+      "mkdir here; mv new.txt here; ln -s here/new.txt new.txt", "here/new.txt", "one\n" },
+};
+
+TEST(what_was_approved_for_one_path_lands_at_no_other)
+{
+    for (size_t i = 0; i < ARRAY_LEN(detours); i++) {
+        const struct detour *d = &detours[i];
+        bool here = strstr(d->meanwhile, " here") && !d->text;
+        const char *arguments, *digest;
+        AUTO_WORLD w;
+
+        world_init_in(&w, t, arena_printf(&t->arena, "home%zu", i));
+        outside(&w, d->before);
+        arguments = strcmp(d->tool, "write_file") == 0
+                        ? ARGS("path", here ? "here/new.txt" : "new.txt", "content", "text\n")
+                        : ARGS("path", "new.txt", "old", "one", "new", "two");
+        digest = show(&w, d->tool, arguments);
+        ASSERT_EQ(w.preview.err.code, ERR_NONE);
+        outside(&w, d->meanwhile);
+        act(&w, d->tool, arguments, digest);
+        if (!w.result.stale)
+            FAIL("%s; %s: not stale (%s)", d->before, d->meanwhile, err_message(&w.result.err, 0));
+        if (d->text)
+            ASSERT_TEXT(on_disk(&w, d->lands), d->text);
+        else if (access(in_project(&w, d->lands), F_OK) == 0)
+            FAIL("%s: it was written", d->meanwhile);
+        /* Shown anew, it says where it would land; then it is done. */
+        digest = show(&w, d->tool, arguments);
+        if (strcmp(d->lands, "new.txt") != 0)
+            ASSERT_CONTAINS(facts_text(t, w.preview.details),
+                            arena_printf(&t->arena, "leads to: %s", in_project(&w, d->lands)));
+        act(&w, d->tool, arguments, digest);
+        ASSERT_DONE(w);
+    }
 }
 
 TEST(files_outside_are_refused_by_the_hand)

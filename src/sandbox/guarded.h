@@ -10,7 +10,8 @@
  *     at the top of a writable place, in a home, and in each repository below a place that exists
  *     at the start:
  *         what is there is bound read-only (walls_guarded.c), what is not there can't be made
- *         (inside_create.c); whoever wins that race has it set aside (inside_guard.c)
+ *         (inside_create.c); whoever wins that race has it set aside (inside_guard.c). The same for
+ *         what the configuration of such a repository names (walls_git.c)
  *     deeper, made or changed later:
  *         set aside when the operation that wrote ends, and reported (inside_deep.c)
  *
@@ -21,8 +22,6 @@
 
 #include <stdbool.h>
 
-#include "base/str.h"
-
 struct guarded_name {
     const char *way; /* the directories that it lies in (".jj/repo"); "": right there */
     const char *name;
@@ -31,6 +30,9 @@ struct guarded_name {
 extern const struct guarded_name guarded_names[]; /* in a working tree or a home */
 extern const struct guarded_name guarded_home[];  /* in a home, besides */
 extern const char *const guarded_git[];           /* in a git directory; ends with NULL */
+/* In a git directory while a rebase or its like is under way. They come and go with ordinary work,
+ * so they may be made anywhere, and are looked at as what is deeper. */
+extern const struct guarded_name guarded_git_later[];
 
 /* Whether path ends with an entry; of a link also whether it stands on the way to one, which would
  * then lie wherever it leads. */
@@ -38,8 +40,5 @@ bool guarded_has(const struct guarded_name *names, const char *path, bool link);
 /* The names by which git knows a directory of its own: with two of them it is taken for one. */
 #define GUARDED_GIT_MARKS 2
 bool guarded_is_git_mark(const char *name);
-/* Whether git runs or reads nothing of others by this configuration: only settings that every fresh
- * clone has. */
-bool guarded_config_is_plain(struct str text);
 
 #endif

@@ -8,6 +8,7 @@
  * samples of hooks.
  *
  * The look goes everywhere: also into directories of git and into those that a command closed.
+ * Where it did not get, it says so (inside_cut.c).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/visible.h"
+#include "sandbox/git_config.h"
 #include "sandbox/guarded.h"
 #include "sandbox/inside_int.h"
 
@@ -35,14 +38,20 @@ static struct {
     const struct inside_setup *setup;
     bool starting; /* whatever is there belongs to the inventory */
     unsigned entries;
-    bool changed, cut;
-    bool cut_known, told; /* it was cut from the start; it was said */
+    bool changed;
     char *message;
     char path[LIMIT_PATH_BYTES]; /* of what is being looked at */
     size_t n;
 } deep;
 
 /* ---- where the look is ---- */
+
+/* Not all of what is at deep.path is looked at. */
+static void deep_cut(enum cut_why why)
+{
+    if (cut_note(deep.path, why, deep.starting, deep.message))
+        deep.changed = true;
+}
 
 static bool deep_push(const char *name, size_t *ret_before)
 {
@@ -53,7 +62,7 @@ static bool deep_push(const char *name, size_t *ret_before)
     *ret_before = deep.n;
     if (n < 0 || (size_t)n >= room) {
         deep.path[deep.n] = '\0';
-        deep.cut = true;
+        deep_cut(CUT_LONG);
         return false;
     }
     deep.n += (size_t)n;
@@ -77,16 +86,29 @@ static bool deep_known(void)
     return false;
 }
 
-static bool deep_is_plain(int dir, const char *name)
+enum thing_kind {
+    THING_OTHER = 0, /* never harmless */
+    THING_GIT,       /* of guarded_git */
+    THING_GIT_LATER, /* of guarded_git_later */
+};
+
+static bool deep_is_plain(int dir, const char *name, enum thing_kind kind)
 {
     AUTO_BUF text = BUF_INIT(CONFIG_MAX);
     AUTO_FD fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     if (fd < 0 || file_read_fd(fd, name, &text, NULL) < 0)
         return false;
-    if (strcmp(name, "commondir") == 0)
-        return str_is(str_trim(buf_str(&text)), "../..");
-    return guarded_config_is_plain(buf_str(&text));
+    switch (kind) {
+    case THING_GIT_LATER:
+        return git_sequence_is_plain(name, buf_str(&text));
+    case THING_GIT:
+        return strcmp(name, "commondir") == 0 ? str_is(str_trim(buf_str(&text)), "../..")
+                                              : git_config_is_plain(buf_str(&text));
+    case THING_OTHER:
+        break;
+    }
+    return false;
 }
 
 static bool deep_only_samples(int dir, const char *name)
@@ -112,28 +134,30 @@ static bool deep_only_samples(int dir, const char *name)
     return list && only;
 }
 
-/* Of git's, whether it is as every clone has it; nothing else can be harmless. */
-static bool deep_is_harmless(const struct thing *thing, int dir, const char *name, bool git)
+/* Of git's, whether it is as every clone has it, or runs nothing when git goes on. */
+static bool deep_is_harmless(const struct thing *thing, int dir, const char *name,
+                             enum thing_kind kind)
 {
-    if (!git)
-        return false;
-    if (strcmp(name, "hooks") == 0)
+    if (kind == THING_GIT && strcmp(name, "hooks") == 0)
         return thing->type == S_IFDIR && deep_only_samples(dir, name);
-    return thing->type == S_IFREG && deep_is_plain(dir, name);
+    return kind != THING_OTHER && thing->type == S_IFREG && deep_is_plain(dir, name, kind);
 }
 
 /* At deep.path, which is name in dir. */
-static void deep_thing(int dir, const char *name, bool git)
+static void deep_thing(int dir, const char *name, enum thing_kind kind)
 {
+    bool known = deep_known();
     struct thing thing;
 
-    if (deep_known() || !thing_see(&thing, dir, name))
+    /* At the start it is kept all the same: it may move along with the directory that holds it. */
+    if ((known && !deep.starting) || !thing_see(&thing, dir, name))
         return;
-    deep.cut = deep.cut || thing.cut;
+    if (thing.cut && !known)
+        deep_cut(CUT_MUCH);
     if (!deep.starting) {
         if (inventory_has(deep.path, &thing))
             return;
-        if (!deep_is_harmless(&thing, dir, name, git)) {
+        if (!deep_is_harmless(&thing, dir, name, kind)) {
             deep.changed = true;
             if (inside_guard_aside(dir, name, deep.path, deep.message) &&
                 thing_see(&thing, dir, name))
@@ -145,15 +169,37 @@ static void deep_thing(int dir, const char *name, bool git)
         inventory_keep(deep.path, &thing);
 }
 
+static void deep_git_later(int dir, const struct guarded_name *g)
+{
+    struct reach reach;
+    size_t before, within;
+    struct stat st;
+
+    if (!deep_push(g->way, &before))
+        return;
+    if (reach_open(&reach, dir, g->way)) {
+        if (deep_push(g->name, &within)) {
+            deep_thing(reach.fd, g->name, THING_GIT_LATER);
+            deep_pop(within);
+        }
+        reach_close(&reach);
+    } else if (fstatat(dir, g->way, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
+        deep_thing(dir, g->way, THING_OTHER);
+    }
+    deep_pop(before);
+}
+
 static void deep_git(int dir)
 {
     size_t before;
 
     for (size_t i = 0; guarded_git[i]; i++)
         if (deep_push(guarded_git[i], &before)) {
-            deep_thing(dir, guarded_git[i], true);
+            deep_thing(dir, guarded_git[i], THING_GIT);
             deep_pop(before);
         }
+    for (const struct guarded_name *g = guarded_git_later; g->name; g++)
+        deep_git_later(dir, g);
 }
 
 /* ---- everything below a place ---- */
@@ -185,7 +231,7 @@ static void deep_entry(int dir, const struct dirent *entry, int depth)
     if (!deep_push(entry->d_name, &before))
         return;
     if (guarded_has(guarded_names, deep.path, entry->d_type == DT_LNK))
-        deep_thing(dir, entry->d_name, false);
+        deep_thing(dir, entry->d_name, THING_OTHER);
     else if ((entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) && !deep_is_private())
         deep_dir(dir, entry->d_name, depth + 1);
     deep_pop(before);
@@ -201,7 +247,7 @@ static void deep_closed(const struct reach *reach)
 
     for (const struct guarded_name *g = guarded_names; g->name; g++)
         if (g->way[0] == '\0' && deep_push(g->name, &before)) {
-            deep_thing(reach->fd, g->name, false);
+            deep_thing(reach->fd, g->name, THING_OTHER);
             deep_pop(before);
         }
     deep_git(reach->fd);
@@ -228,7 +274,8 @@ static void deep_open(const struct reach *reach, DIR *list, bool git, int depth)
             if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
                 continue;
             if (round == 0) {
-                deep.entries++;
+                if (++deep.entries == ENTRIES_MAX + 1)
+                    deep_cut(CUT_HERE);
                 marks += guarded_is_git_mark(entry->d_name);
                 heavy += is_heavy;
             }
@@ -238,7 +285,6 @@ static void deep_open(const struct reach *reach, DIR *list, bool git, int depth)
         if (round == 0 && (git || marks >= GUARDED_GIT_MARKS))
             deep_git(reach->fd);
     }
-    deep.cut = deep.cut || deep.entries > ENTRIES_MAX;
 }
 
 /* At deep.path. A directory that git would take for its own is looked at as such, and besides like
@@ -249,12 +295,12 @@ static void deep_dir(int dir, const char *name, int depth)
     DIR *list;
 
     if (depth > DEPTH_MAX)
-        deep.cut = true;
+        deep_cut(CUT_DEEP);
     if (depth > DEPTH_MAX || !reach_open(&reach, dir, name))
         return;
     list = reach.listed ? reach_list(&reach) : NULL;
     if (list) {
-        deep_open(&reach, list, strcmp(name, ".git") == 0, depth);
+        deep_open(&reach, list, strcasecmp(name, ".git") == 0, depth);
         closedir(list);
     } else {
         deep_closed(&reach);
@@ -265,7 +311,7 @@ static void deep_dir(int dir, const char *name, int depth)
 static void deep_places(void)
 {
     deep.entries = 0;
-    deep.changed = deep.cut = false;
+    deep.changed = false;
     for (size_t i = 0; deep.setup->allow_write[i]; i++) {
         deep.n = (size_t)snprintf(deep.path, sizeof(deep.path), "%s", deep.setup->allow_write[i]);
         deep_dir(AT_FDCWD, deep.setup->allow_write[i], 0);
@@ -278,28 +324,11 @@ void inside_deep_init(const struct inside_setup *setup)
     deep.starting = true;
     deep_places();
     deep.starting = false;
-    deep.cut_known = deep.cut;
-    deep.told = false;
-}
-
-/* Where there was too much from the start that is said once; a command that made so much fails. */
-static void deep_tell_cut(void)
-{
-    if (deep.told)
-        return;
-    deep.told = true;
-    snprintf(deep.message, INSIDE_MESSAGE_MAX,
-             "there is too much below the writable places to look everywhere for settings that "
-             "were made and that tools outside obey");
-    inside_guard_tell(deep.message, true);
-    deep.changed = deep.changed || !deep.cut_known;
 }
 
 bool inside_deep_look(char message[INSIDE_MESSAGE_MAX])
 {
     deep.message = message;
     deep_places();
-    if (deep.cut)
-        deep_tell_cut();
     return deep.changed;
 }

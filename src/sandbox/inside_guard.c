@@ -38,12 +38,17 @@ struct guarded {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct guarded *guarded;
 static size_t count;
-/* What one look has found. */
-#define MORE_BYTES 40
+/* What one look has found, and what a person can do about it. */
+#define HINT                                                                                       \
+    "what ends in .set-aside was only renamed, also where git brought it (clone, checkout): if "   \
+    "you "                                                                                         \
+    "want it, look at it, and when the run is over give it its former name"
+#define MORE_BYTES (40 + sizeof(HINT))
 static struct {
     char text[NOTICE_MAX - MORE_BYTES];
     size_t n, first; /* bytes; of those that come first */
     unsigned more;
+    bool renamed; /* something was */
 } told;
 
 static void see(struct guarded *g)
@@ -93,11 +98,15 @@ void inside_guard_tell(const char *message, bool first)
 
 static void guard_tell_all(void)
 {
+    const char *hint = told.renamed ? "\n" HINT : "";
+
     if (told.n && told.more)
-        inside_notice_done("set_aside", "%.*s\nand %u more", (int)told.n - 1, told.text, told.more);
+        inside_notice_done("set_aside", "%.*s\nand %u more%s", (int)told.n - 1, told.text,
+                           told.more, hint);
     else if (told.n)
-        inside_notice_done("set_aside", "%.*s", (int)told.n - 1, told.text);
+        inside_notice_done("set_aside", "%.*s%s", (int)told.n - 1, told.text, hint);
     told.n = told.first = told.more = 0;
+    told.renamed = false;
 }
 
 bool inside_guard_aside(int dir, const char *name, const char *path,
@@ -124,6 +133,7 @@ bool inside_guard_aside(int dir, const char *name, const char *path,
                  "%s was made or changed; tools outside obey it without asking, and it can't "
                  "be set aside (%s): look at it before you work there",
                  seen, strerror(failed));
+    told.renamed = told.renamed || done || within;
     inside_guard_tell(message, !done);
     return within;
 }

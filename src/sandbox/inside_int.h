@@ -169,6 +169,16 @@ bool inside_guard_aside(int dir, const char *name, const char *path,
                         char message[INSIDE_MESSAGE_MAX]);
 /* Something that was found: all of one look are told in one notice, first what needs somebody. */
 void inside_guard_tell(const char *message, bool first);
+/* Why not all of a directory was looked at: inside_cut.c. */
+enum cut_why {
+    CUT_HERE = 0, /* the number of entries of all places was reached in it */
+    CUT_DEEP,
+    CUT_LONG,
+    CUT_MUCH,
+};
+/* Tells it once; at the start it is only remembered, and told by the next look. Whether it was not
+ * so from the start. */
+bool cut_note(const char *path, enum cut_why why, bool starting, char message[INSIDE_MESSAGE_MAX]);
 void inside_deep_init(const struct inside_setup *setup);
 bool inside_deep_look(char message[INSIDE_MESSAGE_MAX]);
 
@@ -200,10 +210,12 @@ struct thing {
     bool cut;    /* there is more of it than was looked at */
     struct sha256 hash;
     uint8_t digest[SHA256_BYTES];
+    dev_t home_dev; /* the directory that holds it */
+    ino_t home_ino;
 };
 /* False when there is none. */
 bool thing_see(struct thing *thing, int dir, const char *name);
-/* Whether it is just as it was kept. */
+/* Whether it is just as it was kept, at path or wherever the directory that holds it was then. */
 bool inventory_has(const char *path, const struct thing *thing);
 void inventory_keep(const char *path, const struct thing *thing);
 

@@ -4,7 +4,8 @@
  * A thing is remembered by a digest of what nobody can forge without setting the clock: device,
  * inode and time of the last change of a file, and the same of everything in a directory. A link
  * counts with what it leads to. So an equal digest means that nobody has touched it, however old
- * something looks that was moved there.
+ * something looks that was moved there. A thing that moved along with the directory that holds it
+ * is the same thing; one that was moved into another directory is new there.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -25,7 +26,8 @@
 #define THING_DEPTH   24
 #define FRESH_MS      40 /* the clock of a file system may stand still for so long */
 
-static struct map inventory;
+static struct map inventory; /* digests by path */
+static struct map homes;     /* digests with the directory that held them, as keys */
 
 struct thing_look {
     struct thing *thing;
@@ -98,13 +100,17 @@ static void thing_dir(struct thing_look *look, int dir, const char *name, int de
 bool thing_see(struct thing *thing, int dir, const char *name)
 {
     struct thing_look look = { .thing = thing };
-    struct stat st;
+    struct stat st, home;
     int fd;
 
     thing->fresh = thing->cut = false;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
     thing->type = st.st_mode & S_IFMT;
+    if (fstat(dir, &home) < 0)
+        return false;
+    thing->home_dev = home.st_dev;
+    thing->home_ino = home.st_ino;
     sha256_init(&thing->hash);
     thing_entry(&look, dir, name, 0);
     if (S_ISLNK(st.st_mode) && fstatat(dir, name, &st, 0) == 0) {
@@ -119,17 +125,33 @@ bool thing_see(struct thing *thing, int dir, const char *name)
     return true;
 }
 
+#define HOME_BYTES (SHA256_BYTES + 2 * sizeof(uint64_t))
+
+static struct str thing_home(const struct thing *thing, char key[HOME_BYTES])
+{
+    uint64_t home[] = { thing->home_dev, thing->home_ino };
+
+    memcpy(key, thing->digest, SHA256_BYTES);
+    memcpy(key + SHA256_BYTES, home, sizeof(home));
+    return str_of(key, HOME_BYTES);
+}
+
 bool inventory_has(const char *path, const struct thing *thing)
 {
     const uint8_t *digest = map_find(&inventory, str_from(path));
+    char key[HOME_BYTES];
 
-    return digest && memcmp(digest, thing->digest, SHA256_BYTES) == 0;
+    return (digest && memcmp(digest, thing->digest, SHA256_BYTES) == 0) ||
+           (thing->home_ino && map_find(&homes, thing_home(thing, key)));
 }
 
 void inventory_keep(const char *path, const struct thing *thing)
 {
     uint8_t *digest = alloc_zero(1, SHA256_BYTES);
+    char key[HOME_BYTES];
 
     memcpy(digest, thing->digest, SHA256_BYTES);
     free(map_put(&inventory, str_from(path), digest));
+    if (thing->home_ino)
+        map_put(&homes, thing_home(thing, key), &homes);
 }

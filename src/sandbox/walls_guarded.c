@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,19 @@ static void guard_on_the_way(struct walls *w, const char *dir, const struct guar
     guard_path(w, path);
     if (linked)
         guard_real(w, path);
+}
+
+void walls_guard_path(struct walls *w, const char *path, const char *root)
+{
+    size_t n = walls_below(path, root) && strcmp(root, "/") != 0 ? strlen(root) : 0;
+
+    for (const char *end = path + n; (end = strchr(end + 1, '/'));) {
+        const char *way = arena_copy(&w->arena, path, (size_t)(end - path));
+
+        if (walls_below_any(way, &w->allow_write))
+            guard_pin(w, way);
+    }
+    guard_path(w, path);
 }
 
 static void guard_names(struct walls *w, const char *dir, const struct guarded_name *names)
@@ -134,6 +148,7 @@ static void guard_tree(struct walls *w, const char *dir)
     if (guarded_is(git, S_IFREG) || guarded_is(git, S_IFLNK))
         guard_path(w, git);
     guard_git(w, git, 0);
+    walls_guard_named(w, dir, git);
 }
 
 static bool guarded_is_place(const struct walls *w, const char *dir)
@@ -177,6 +192,9 @@ void walls_guard_repositories(struct walls *w)
             guard_tree(w, dir);
     }
     for (size_t i = 0; i < w->bare.n; i++)
-        if (walls_below_any(w->bare.items[i], &w->allow_write))
+        if (walls_below_any(w->bare.items[i], &w->allow_write)) {
             guard_git(w, w->bare.items[i], 0);
+            if (strcasecmp(strrchr(w->bare.items[i], '/'), "/.git") != 0)
+                walls_guard_named(w, w->bare.items[i], w->bare.items[i]);
+        }
 }

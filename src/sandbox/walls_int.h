@@ -52,6 +52,14 @@ void walls_find_private(struct walls *w, const char *dir);
 /* Adds guarded names at the top of each writable place, and of each repository that was found. */
 void walls_guard_places(struct walls *w);
 void walls_guard_repositories(struct walls *w);
+/* Adds path, which must be real but for its last name, and pins the directories on the way to it
+ * from root, or else from its writable place. */
+void walls_guard_path(struct walls *w, const char *path, const char *root);
+
+/* ---- walls_git.c ---- */
+
+/* Adds what the configuration names that git obeys in tree; git is its ".git", or tree itself. */
+void walls_guard_named(struct walls *w, const char *tree, const char *git);
 
 /* ---- walls_sockets.c ---- */
 

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@ static bool wanted(const struct walls *w, const char *name)
 /* Thousands of entries that seldom hold a secret: they are searched with what is left. */
 static bool is_heavy(const char *name)
 {
-    return strcmp(name, "node_modules") == 0 || strcmp(name, ".git") == 0;
+    return strcmp(name, "node_modules") == 0 || strcasecmp(name, ".git") == 0;
 }
 
 /* A link counts for what it leads to; one that leads to where we are hides nothing. */
@@ -113,7 +114,8 @@ static void look_in(struct search *search, int fd, const char *path, int depth)
             w->names_cut = true;
             break;
         }
-        if (strcmp(entry->d_name, ".git") == 0 && w->repositories.n < WALLS_PATHS_MAX / 4)
+        /* A file system may not tell .Git from .git. */
+        if (strcasecmp(entry->d_name, ".git") == 0 && w->repositories.n < WALLS_PATHS_MAX / 4)
             walls_add(w, &w->repositories, path);
         marks += guarded_is_git_mark(entry->d_name);
         look_at(search, dirfd(dir), path, entry, depth);

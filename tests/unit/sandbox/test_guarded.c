@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "sandbox/git_config.h"
 #include "sandbox/guarded.h"
 
 #define MAKE_REPOSITORY                                                                            \
@@ -316,11 +317,14 @@ TEST(only_plain_settings_of_git_are_plain)
         { "[filter \"x\"]\n\tsmudge = y\n", false },
         { "[user]\n\tname = a\\\n[core]\n", false },
         { "[core.x]\n\tfilemode = 1\n[credential]\nhelper = !x\n", false },
+        { "[submodule \"]url = \"]update = !x\n", false },
+        { "[remote \"x]\n\turl = y\n", false },
+        { "[user]\n\tname = \"a\n", false },
         { "", true },
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        if (guarded_config_is_plain(str_from(cases[i].text)) != cases[i].plain)
+        if (git_config_is_plain(str_from(cases[i].text)) != cases[i].plain)
             FAIL("%s", cases[i].text);
 }
 

@@ -76,8 +76,19 @@ static const struct hiding {
     { "true", "mkdir -p a/.jj/repo; echo x > a/.jj/repo/config.toml", "a/.jj/repo/config.toml",
       "a/.jj/repo/config.toml.set-aside-1" },
     /* what looks old: moved in whole, or changed in place two levels down */
-    { "mkdir -p s/d/e; echo x > s/d/e/.envrc; touch -d 2001-01-01 s/d/e/.envrc", "mv s/d m",
+    { "true",
+      "mkdir -p /tmp/d/e; echo x > /tmp/d/e/.envrc; touch -d 2001-01-01 /tmp/d/e/.envrc; "
+      "mv /tmp/d m",
       "m/e/.envrc", "m/e/.envrc.set-aside-1" },
+    /* what was there, moved to another directory by itself */
+    { "mkdir -p s/e m; echo x > s/e/.envrc", "mv s/e/.envrc m", "m/.envrc",
+      "m/.envrc.set-aside-1" },
+    { "mkdir -p s/.vscode m; echo x > s/.vscode/y", "mv s/.vscode m", "m/.vscode",
+      "m/.vscode.set-aside-1" },
+    { "mkdir -p s/e m; echo x > s/e/.envrc", "ln s/e/.envrc m", "m/.envrc",
+      "m/.envrc.set-aside-1" },
+    { "mkdir -p s/.idea/x; echo 1 > s/.idea/x/y", "mv s m; echo 2 > m/.idea/x/y", "m/.idea",
+      "m/.idea.set-aside-1" },
     { "mkdir -p s/.idea/x; echo 1 > s/.idea/x/y", "echo 2 > s/.idea/x/y", "s/.idea",
       "s/.idea.set-aside-1" },
     { "mkdir -p s/.husky/_; echo 1 > s/.husky/_/husky.sh",
@@ -94,6 +105,13 @@ static const struct hiding {
       "git init -q --bare c; mkdir -p g w; mv c/HEAD g; echo ../c > g/commondir; "
       "git config -f c/config core.fsmonitor x; echo gitdir: ../g > w/.git",
       "c/config", "c/config.set-aside-1" },
+    /* in another case, for a file system that does not tell them apart */
+    { "true", "mkdir -p a/.GIT/Hooks; mv a/.GIT/Hooks a/.GIT/hooks; echo x > a/.GIT/hooks/update",
+      "a/.GIT/hooks", "a/.GIT/hooks.set-aside-1" },
+    { "mkdir -p a/.Git", "printf '[core]\nfsmonitor = x\n' > a/.Git/config", "a/.Git/config",
+      "a/.Git/config.set-aside-1" },
+    { "true", "mkdir -p a/.VSCode; echo x > a/.VSCode/tasks.json", "a/.VSCode",
+      "a/.VSCode.set-aside-1" },
 };
 
 TEST(nothing_that_tools_outside_obey_can_be_hidden_deeper)
@@ -179,8 +197,14 @@ TEST(names_in_notices_are_seen_as_they_are)
     ASSERT(rig_noticed(&rig, "a␛[2K␍␊set_aside: b<FF>/.envrc was made or changed"));
     ASSERT(rig_noticed(&rig, "t␛"));
     ASSERT(strstr(rig_text(&rig, "message"), "a␛[2K␍␊set_aside: b<FF>/.envrc"));
-    for (size_t i = 0; i < rig.notice_count; i++)
-        ASSERT(!strpbrk(rig.notices[i], "\x1b\r\n"));
+    for (size_t i = 0; i < rig.notice_count; i++) {
+        const char *line = strchr(rig.notices[i], '\n');
+
+        ASSERT(!strpbrk(rig.notices[i], "\x1b\r"));
+        /* The one line that begins is ours. */
+        ASSERT(!line || (strncmp(line, "\nwhat ends in .set-aside was only renamed", 30) == 0 &&
+                         !strchr(line + 1, '\n')));
+    }
     rig_end(&rig);
 }
 
@@ -243,6 +267,86 @@ TEST(what_is_made_until_the_end_is_set_aside)
 }
 
 /* What was there and is not touched stays, however it is hidden, and so do the modes. */
+/* With the directory that holds it, it is what it was. */
+TEST(what_moves_along_with_its_directory_stays)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_outside(&rig, "mkdir -p a/b/.vscode a/b/.husky c; echo x > a/b/.vscode/tasks.json; "
+                      "echo x > a/b/.husky/pre-commit; echo x > a/.envrc; "
+                      "ln -s .envrc a/.exrc");
+    rig_bash(&rig, "mv a a2 && mv a2/b c/b");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "");
+    rig_bash(&rig, "mv c/b b");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "");
+    ASSERT(rig_is_there(&rig, "b/.vscode/tasks.json") && rig_is_there(&rig, "b/.husky") &&
+           rig_is_there(&rig, "a2/.envrc") && rig_is_there(&rig, "a2/.exrc"));
+    ASSERT(!rig_noticed(&rig, "set_aside"));
+    rig_end(&rig);
+}
+
+TEST(what_git_brings_is_told_with_how_to_have_it_back)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_outside(&rig,
+                "git init -q s && cd s && mkdir -p d/.husky && echo x > d/.husky/pre-commit && "
+                "git add . && git -c user.name=a -c user.email=b commit -qm one");
+    rig_bash(&rig, "git clone -q s new");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
+    ASSERT(rig_is_there(&rig, "s/d/.husky") && !rig_is_there(&rig, "new/d/.husky"));
+    ASSERT(rig_noticed(&rig, "new/d/.husky was made or changed"));
+    ASSERT(rig_noticed(&rig, "was only renamed, also where git brought it (clone, checkout)"));
+    ASSERT(rig_noticed(&rig, "when the run is over give it its former name"));
+    /* By the next start it is a person's. */
+    rig_end_hand(&rig);
+    rig_outside(&rig, "mv new/d/.husky.set-aside-1 new/d/.husky");
+    rig_bash(&rig, "true");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "");
+    ASSERT(rig_is_there(&rig, "new/d/.husky"));
+    rig_end(&rig);
+}
+
+#define LONG_NAME "$(printf 'n%.0s' $(seq 250))"
+/* Ways to be out of sight, and what is said of it. */
+static const struct cut {
+    const char *command, *where, *why;
+} cuts[] = {
+    { "mkdir -p z/$(printf 'd/%.0s' $(seq 70))", "/project/z/d/d", "it lies too deep" },
+    { "mkdir y; cd y; for i in $(seq 20); do mkdir " LONG_NAME " && cd n* || exit; done",
+      "/project/y/nnn", "too long a path" },
+};
+
+TEST(a_look_that_was_cut_short_says_where)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+        rig_bash(&rig, cuts[i].command);
+        if (strcmp(rig_text(&rig, "limit"), "settings") != 0 || !rig_noticed(&rig, cuts[i].where) ||
+            !rig_noticed(&rig, cuts[i].why) ||
+            !rig_noticed(&rig, "was not looked through for settings that tools outside obey"))
+            FAIL("%s: %s", cuts[i].command, rig.text);
+        /* It is said once, … */
+        rig.notice_count = 0;
+        rig_bash(&rig, arena_printf(&t->arena, "cd %s", rig.project));
+        ASSERT(rig.notice_count == 0 && !rig_text(&rig, "limit")[0]);
+        /* … and of what was there at the start nobody is accused; what comes is told all the same.
+         */
+        rig_end_hand(&rig);
+        rig_bash(&rig, "true");
+        ASSERT(rig_noticed(&rig, cuts[i].why) && !rig_text(&rig, "limit")[0]);
+        rig.notice_count = 0;
+    }
+    rig_bash(&rig, "mkdir -p x/$(printf 'd/%.0s' $(seq 70))");
+    ASSERT_TEXT(rig_text(&rig, "limit"), "settings");
+    ASSERT(rig_noticed(&rig, "/project/x/d/d"));
+    rig_end(&rig);
+}
+
 TEST(what_nobody_touched_stays_as_it_is)
 {
     struct rig rig;

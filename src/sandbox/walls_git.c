@@ -1,0 +1,239 @@
+/* Files that the configuration of an existing repository names: directories of hooks, further
+ * configuration, scripts that are filters or pagers. git runs or obeys them wherever they lie, so
+ * those in a writable place are guarded like the configuration itself, whether they are there or
+ * not.
+ *
+ * Read are the repository's own configuration, the home's and the system's, and what these include,
+ * whatever the condition. A name that a shell would have to expand ("$HOME/x") is not understood.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "sandbox/git_config.h"
+#include "sandbox/walls_int.h"
+
+#define FILES_MAX    64               /* configuration files of one repository */
+#define DEPTH_MAX    10               /* of those that include each other, as git has it */
+#define SHELLS_MAX   4                /* in each other */
+#define NAMED_MAX    128              /* guarded paths of one repository */
+#define CONFIG_BYTES (1024 * KIB)     /* of one that is read */
+#define LINK_BYTES   LIMIT_PATH_BYTES /* of a file that only names a directory */
+
+struct git_look {
+    struct walls *w;
+    const char *tree; /* where git runs commands: the working tree, or a bare repository */
+    bool bare;
+    unsigned files, named;
+};
+
+/* The first bytes of a regular file. False when there is none. */
+static bool look_read(const char *path, struct buf *text)
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    char part[4096];
+    struct stat st;
+    ssize_t n;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return false;
+    while ((n = read(fd, part, sizeof(part))) > 0)
+        if (buf_add(text, part, (size_t)n) < 0)
+            break;
+    return true;
+}
+
+/* ---- one name ---- */
+
+/* A place, the tree or what holds one of them: as a whole it can't be read-only. */
+static bool look_is_too_much(const struct git_look *look, const char *path)
+{
+    bool holds = walls_below(look->tree, path) || walls_below(look->w->cwd, path);
+
+    for (size_t i = 0; i < look->w->allow_write.n; i++)
+        holds = holds || walls_below(look->w->allow_write.items[i], path);
+    return holds;
+}
+
+static void look_guard(struct git_look *look, const char *path)
+{
+    struct walls *w = look->w;
+
+    if (walls_below_any(path, &w->allow_write) && !walls_below_any(path, &w->deny_write) &&
+        !look_is_too_much(look, path) && look->named++ < NAMED_MAX)
+        walls_guard_path(w, path, look->tree);
+}
+
+/* Where value leads, and the first link on the way, which could be replaced. */
+static const char *look_resolve(struct git_look *look, const char *value, const char *base)
+{
+    struct walls *w = look->w;
+    const char *real = walls_resolve(w, value, base), *full;
+    struct stat st;
+
+    if (!real)
+        return NULL;
+    full = value[0] == '/'   ? value
+           : value[0] == '~' ? real
+                             : arena_printf(&w->arena, "%s/%s", base, value);
+    for (const char *end = strchr(full + 1, '/');; end = strchr(end + 1, '/')) {
+        const char *way = end ? arena_copy(&w->arena, full, (size_t)(end - full)) : full;
+
+        if (lstat(way, &st) == 0 && S_ISLNK(st.st_mode)) {
+            const char *slash = strrchr(way, '/');
+            const char *dir =
+                walls_resolve(w, arena_printf(&w->arena, "%.*s/.", (int)(slash - way), way), "/");
+
+            if (dir)
+                look_guard(look,
+                           arena_printf(&w->arena, "%s%s", strcmp(dir, "/") ? dir : "", slash));
+            break;
+        }
+        if (!end)
+            break;
+    }
+    return real;
+}
+
+/* Of a directory that can't be read-only as a whole. */
+static void look_hooks_in(struct git_look *look, const char *dir)
+{
+    static const char *const hooks[] = {
+        "applypatch-msg",     "pre-applypatch",
+        "post-applypatch",    "pre-commit",
+        "pre-merge-commit",   "prepare-commit-msg",
+        "commit-msg",         "post-commit",
+        "pre-rebase",         "post-checkout",
+        "post-merge",         "pre-push",
+        "pre-receive",        "update",
+        "proc-receive",       "post-receive",
+        "post-update",        "reference-transaction",
+        "push-to-checkout",   "pre-auto-gc",
+        "post-rewrite",       "sendemail-validate",
+        "fsmonitor-watchman", "post-index-change",
+        "p4-changelist",      "p4-prepare-changelist",
+        "p4-post-changelist", "p4-pre-submit",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
+        look_guard(look, arena_printf(&look->w->arena, "%s/%s", dir, hooks[i]));
+}
+
+static void look_hooks(struct git_look *look, const char *value)
+{
+    const char *dir = look_resolve(look, value, look->tree);
+
+    if (dir && look_is_too_much(look, dir))
+        look_hooks_in(look, strcmp(dir, "/") == 0 ? "" : dir);
+    else if (dir)
+        look_guard(look, dir);
+}
+
+/* A word that is a file of the tree, or a path that could become one. may_work: it is one only when
+ * it can be run, since it may be what the command works on. */
+static void look_word(struct git_look *look, const char *word, bool may_work)
+{
+    const char *path = walls_resolve(look->w, word, look->tree);
+    struct stat st;
+
+    if (!path || (lstat(path, &st) == 0 ? !S_ISREG(st.st_mode) || (may_work && !(st.st_mode & 0111))
+                                        : may_work || !strchr(word, '/')))
+        return;
+    look_resolve(look, word, look->tree);
+    look_guard(look, path);
+}
+
+/* The first word without a slash is looked for among the programs. A word with blanks in it may be
+ * a name, or a command for another shell. */
+static void look_command(struct git_look *look, enum git_names names, const char *value, int depth)
+{
+    struct str rest = str_from(value);
+    char word[LIMIT_PATH_BYTES];
+
+    for (bool first = true; git_command_word(&rest, word); first = false) {
+        const char *copy = arena_text(&look->w->arena, word);
+
+        if (word[0] == '\0' || word[0] == '-' || (first && !strchr(word, '/')))
+            continue;
+        look_word(look, copy, names == GIT_NAMES_ALIAS && !first);
+        if (depth < SHELLS_MAX && strpbrk(word, " \t\n;&|"))
+            look_command(look, names, copy, depth + 1);
+    }
+}
+
+/* ---- one file ---- */
+
+static void look_config(struct git_look *look, const char *path, int depth)
+{
+    AUTO_BUF text = BUF_INIT(CONFIG_BYTES);
+    const char *slash = strrchr(path, '/');
+    const char *dir = arena_copy(&look->w->arena, path, (size_t)(slash - path));
+    struct git_setting setting;
+    struct git_config config;
+
+    if (depth > DEPTH_MAX || look->files++ >= FILES_MAX || !look_read(path, &text))
+        return;
+    config = (struct git_config){ .rest = buf_str(&text) };
+    while (git_config_next(&config, &setting)) {
+        enum git_names names = git_setting_names(&setting);
+        const char *value = arena_text(&look->w->arena, setting.value), *named;
+
+        if (value[0] == '\0')
+            continue;
+        if (names == GIT_NAMES_HOOKS) {
+            look_hooks(look, value);
+        } else if (names == GIT_NAMES_COMMAND || names == GIT_NAMES_ALIAS) {
+            /* In a bare repository "refs/heads/x" is a branch. */
+            if (!look->bare)
+                look_command(look, names, value, 0);
+        } else if (names != GIT_NAMES_NOTHING) {
+            named = look_resolve(look, value, names == GIT_NAMES_CONFIG ? dir : look->tree);
+            if (named)
+                look_guard(look, named);
+            if (named && names == GIT_NAMES_CONFIG)
+                look_config(look, named, depth + 1);
+        }
+    }
+}
+
+/* ---- a repository ---- */
+
+/* The directory that the only line of a file names, after a word. NULL when it names none. */
+static const char *look_directory(struct git_look *look, const char *path, const char *word,
+                                  const char *base)
+{
+    AUTO_BUF text = BUF_INIT(LINK_BYTES);
+    struct str line;
+
+    if (!look_read(path, &text) || !str_starts(buf_str(&text), str_from(word)))
+        return NULL;
+    line = str_trim(str_skip(buf_str(&text), strlen(word)));
+    return walls_resolve(look->w, arena_copy(&look->w->arena, line.p, line.n), base);
+}
+
+void walls_guard_named(struct walls *w, const char *tree, const char *git)
+{
+    struct git_look look = { .w = w, .tree = tree, .bare = strcmp(tree, git) == 0 };
+    const char *common;
+    struct stat st;
+
+    if (lstat(git, &st) < 0)
+        return;
+    if (S_ISREG(st.st_mode))
+        git = look_directory(&look, git, "gitdir:", tree);
+    if (!git)
+        return;
+    common = look_directory(&look, arena_printf(&w->arena, "%s/commondir", git), "", git);
+    look_config(&look, arena_printf(&w->arena, "%s/config", common ? common : git), 0);
+    look_config(&look, arena_printf(&w->arena, "%s/config.worktree", git), 0);
+    look_config(&look, arena_printf(&w->arena, "%s/.gitconfig", w->home), 0);
+    look_config(&look, arena_printf(&w->arena, "%s/.config/git/config", w->home), 0);
+    look_config(&look, "/etc/gitconfig", 0);
+}

@@ -36,10 +36,21 @@ const char *walls_bwrap(void)
     return found[0] ? found : NULL;
 }
 
-/* What bubblewrap says when the system refuses, and what helps. */
+/* What bubblewrap says when the system refuses, and what helps; the first that fits. */
 static const struct {
     const char *said, *help;
+    bool root; /* only when Dormouse is */
 } helps[] = {
+    { "root may not make mounts",
+      "Dormouse runs as root here, and no command of an agent may: run it as an ordinary user "
+      "(dormouse serve --user NAME), or give the container CAP_SYS_ADMIN" },
+    { "lent to an unprivileged user",
+      "Dormouse runs as root here, and no command of an agent may: keep the place on ext4, xfs, "
+      "btrfs or tmpfs, or run Dormouse as an ordinary user (dormouse serve --user NAME)" },
+    { "setting up uid map: Operation not permitted",
+      "Dormouse runs as root here, but without the rights of root: run it as an ordinary user, or "
+      "give the container CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID",
+      .root = true },
     { "No permissions to create", "allow user namespaces: sysctl -w "
                                   "kernel.unprivileged_userns_clone=1" },
     { "setting up uid map", "this system restricts user namespaces (AppArmor): sysctl -w "
@@ -51,12 +62,6 @@ static const struct {
                                  "kernel.unprivileged_userns_clone=1, or, in a container, start it "
                                  "with a seccomp profile that admits them" },
     { "changed while", "start it again; somebody renames or replaces it all the time" },
-    { "lent to an unprivileged user",
-      "Dormouse runs as root here, and no command of an agent may: keep the place on ext4, xfs, "
-      "btrfs or tmpfs, or run Dormouse as an ordinary user (dormouse serve --user NAME)" },
-    { "root may not make mounts",
-      "Dormouse runs as root here, and no command of an agent may: run it as an ordinary user "
-      "(dormouse serve --user NAME), or give the container CAP_SYS_ADMIN" },
     { "Unknown option", "a newer bubblewrap is needed, 0.8.0 or later: apt install bubblewrap" },
 };
 
@@ -68,7 +73,7 @@ int walls_explain(struct err *err, const char *bwrap_said)
         return err_set(err, ERR_SANDBOX_UNAVAILABLE,
                        "bubblewrap is not installed: apt install bubblewrap");
     for (size_t i = 0; i < ARRAY_LEN(helps); i++)
-        if (strstr(bwrap_said, helps[i].said)) {
+        if (strstr(bwrap_said, helps[i].said) && (!helps[i].root || walls_is_root())) {
             help = helps[i].help;
             break;
         }
@@ -112,7 +117,8 @@ static int try_bwrap(char *said, size_t size)
     char *env[] = { NULL };
     posix_spawn_file_actions_t actions;
     int pipes[2], status = -1;
-    ssize_t n;
+    size_t n = 0;
+    ssize_t got;
     pid_t pid;
 
     if (pipe2(pipes, O_CLOEXEC) < 0)
@@ -125,8 +131,11 @@ static int try_bwrap(char *said, size_t size)
         pid = -1;
     posix_spawn_file_actions_destroy(&actions);
     close(pipes[1]);
-    n = read(pipes[0], said, size - 1);
-    said[n > 0 ? n : 0] = '\0';
+    /* It says a line in several parts. */
+    while (n < size - 1 &&
+           ((got = read(pipes[0], said + n, size - 1 - n)) > 0 || (got < 0 && errno == EINTR)))
+        n += got > 0 ? (size_t)got : 0;
+    said[n] = '\0';
     close(pipes[0]);
     if (pid > 0)
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -134,24 +143,38 @@ static int try_bwrap(char *said, size_t size)
     return status;
 }
 
+static bool try_lending(const char *path, char *said, size_t size)
+{
+    AUTO_FD fd = open(path, O_PATH | O_CLOEXEC);
+    AUTO_FD copy = fd < 0 ? -1 : lend_copy(fd);
+
+    if (fd < 0 || copy >= 0)
+        return true;
+    if (errno == EPERM)
+        snprintf(said, size, "root may not make mounts here: %s", strerror(errno));
+    else
+        snprintf(said, size, "%.300s can't be lent to an unprivileged user (idmapped mount: %s)",
+                 path, strerror(errno));
+    return false;
+}
+
 /* As root nothing is run that could not be lent, and the home always is: whether that works here.
  */
-static bool try_lending(char *said, size_t size)
+static bool try_lending_home(char *said, size_t size)
 {
     const char *home = place_home();
-    AUTO_FD fd = -1;
-    AUTO_FD copy = -1;
 
-    if (!walls_is_root() || strcmp(home, "/") == 0)
-        return true;
-    fd = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return true;
-    copy = lend_copy(fd);
-    if (copy < 0)
-        snprintf(said, size, "%.300s can't be lent to an unprivileged user (idmapped mount: %s)",
-                 home, strerror(errno));
-    return copy >= 0;
+    return !walls_is_root() || strcmp(home, "/") == 0 || try_lending(home, said, size);
+}
+
+int walls_explain_lent(const struct walls *w, struct err *err)
+{
+    char said[512] = "see above";
+
+    for (size_t i = 0; i < w->view_count; i++)
+        if (w->views[i].lent && !try_lending(w->views[i].path, said, sizeof(said)))
+            break;
+    return walls_explain(err, said);
 }
 
 int sandbox_available(struct err *err)
@@ -163,7 +186,7 @@ int sandbox_available(struct err *err)
     if (!known) {
         err_reset(&kept);
         if (!walls_bwrap() || try_bwrap(said, sizeof(said)) != 0 ||
-            !try_lending(said, sizeof(said))) {
+            !try_lending_home(said, sizeof(said))) {
             said[strcspn(said, "\n")] = '\0';
             walls_explain(&kept, said);
         }

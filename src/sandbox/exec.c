@@ -156,7 +156,7 @@ static bool greeted(const struct exec *exec)
     return recv(exec->socket, hello, sizeof(hello), MSG_DONTWAIT) > 0;
 }
 
-static int run(struct exec *exec, struct err *err)
+static int run(struct exec *exec, const struct walls *walls, struct err *err)
 {
     int r = 0;
 
@@ -168,7 +168,7 @@ static int run(struct exec *exec, struct err *err)
     if (r < 0)
         return -1;
     if (!greeted(exec)) /* where none works at all, there is better advice */
-        return sandbox_available(err) < 0 ? -1 : walls_explain(err, "see above");
+        return sandbox_available(err) < 0 ? -1 : walls_explain_lent(walls, err);
     return WIFEXITED(exec->status) ? WEXITSTATUS(exec->status) : 128 + WTERMSIG(exec->status);
 }
 
@@ -211,7 +211,7 @@ int sandbox_exec(struct loop *loop, const struct sandbox_spec *spec, const char 
         &(struct hand_told){ .proxy = net != NULL, .argv = argv, .time_limit_ms = time_limit_ms },
         err);
     if (r == 0)
-        r = run(&exec, err);
+        r = run(&exec, &walls, err);
     signal(SIGINT, on_interrupt);
     signal(SIGQUIT, on_quit);
     if (exec.socket >= 0)

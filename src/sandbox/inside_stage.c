@@ -203,7 +203,9 @@ void inside_stage(const struct inside_setup *setup, const char *path, char **arg
     char text[ERR_TEXT_MAX];
 
     if (stage_prepare(setup, &err) < 0) {
-        fprintf(stderr, "%s\n", err_format(&err, text, sizeof(text)));
+        /* A keeper reads it, but of one command a person does. */
+        fprintf(stderr, "%s%s\n", setup->argv[0] ? "dormouse: " : "",
+                err_format(&err, text, sizeof(text)));
         return;
     }
     execve(path, argv, environ);

@@ -92,5 +92,7 @@ const char *walls_bwrap(void);
 /* Adds to what bubblewrap said why, and what to do: fills err with sandbox_unavailable. Returns -1.
  */
 int walls_explain(struct err *err, const char *bwrap_said);
+/* The same for who did not hear what was said: looks for a place that can't be lent. */
+int walls_explain_lent(const struct walls *w, struct err *err);
 
 #endif

@@ -51,12 +51,13 @@ static bool walls_is_place(const struct walls *w, const char *path)
     return false;
 }
 
-static bool walls_same_owner(const struct walls *w, size_t a, size_t b)
+/* Lending the one lends the other: another file system may not have taken part in it. */
+static bool walls_lent_alike(const struct walls *w, size_t a, size_t b)
 {
     struct stat x, y;
 
     return fstat(w->held[a], &x) == 0 && fstat(w->held[b], &y) == 0 && x.st_uid == y.st_uid &&
-           x.st_gid == y.st_gid;
+           x.st_gid == y.st_gid && x.st_dev == y.st_dev;
 }
 
 void walls_hold_lent(struct walls *w)
@@ -69,7 +70,7 @@ void walls_hold_lent(struct walls *w)
             continue;
         for (size_t k = 0; k < w->view_count && !below; k++)
             below = k != i && !w->views[k].covered && walls_is_place(w, w->views[k].path) &&
-                    walls_below(view->path, w->views[k].path) && walls_same_owner(w, i, k) &&
+                    walls_below(view->path, w->views[k].path) && walls_lent_alike(w, i, k) &&
                     (strcmp(view->path, w->views[k].path) != 0 || k < i);
         view->lent = !below;
     }

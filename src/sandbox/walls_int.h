@@ -30,8 +30,8 @@ int walls_hold(struct walls *w, const char *path, bool covered, struct err *err)
 /* The same under another name inside. */
 int walls_hold_as(struct walls *w, const char *path, const char *inside, struct err *err);
 /* Chooses what of all that is held must be lent to the hand's own user: w->cwd, w->home, the
- * writable places and listed sockets, but not what lies below another of them with the same owner.
- */
+ * writable places and listed sockets, but not what lies below another of them with the same owner
+ * and file system. */
 void walls_hold_lent(struct walls *w);
 /* Nothing at path or below it is looked at: it is covered as a whole. */
 void walls_hold_none(struct walls *w, const char *path);

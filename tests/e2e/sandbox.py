@@ -517,6 +517,45 @@ def where_namespaces_are_forbidden_it_says_what_to_do(box):
 
 
 @test
+def a_root_that_can_not_lend_is_told_why_and_what_to_do(box):
+    """Without its rights, or on a file system that knows no such mounts: every line is a sentence of ours."""
+    if os.geteuid() != 0:
+        raise Skip("this needs root")
+    sandbox(box, "--", "true")
+    over = box.path("over")
+    for name in ("low", "up", "work", "all"):
+        os.makedirs(os.path.join(over, name))
+    mount = f"cd {over} && mount -t overlay none -o lowerdir=low,upperdir=up,workdir=work all && cd all && "
+    as_root = ["sh", "-c", 'exec "$@"', "sh"]
+    cases = [
+        (["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", *as_root],
+         "(root may not make mounts here: Operation not permitted)", "or give the container CAP_SYS_ADMIN"),
+        (["setpriv", "--bounding-set=-all", "--inh-caps=-all", *as_root],
+         "setting up uid map", "but without the rights of root"),
+    ]
+    if subprocess.run(["unshare", "-m", "sh", "-c", mount + "true"], stderr=subprocess.DEVNULL).returncode == 0:
+        cases.append((["unshare", "-m", "sh", "-c", mount + f'HOME={over}/all exec "$@"', "sh"],
+                      "can't be lent to an unprivileged user", "keep the place on ext4, xfs, btrfs or tmpfs"))
+        cases.append((["unshare", "-m", "sh", "-c", mount + 'exec "$@"', "sh"],
+                      f"({over}/all can't be lent to an unprivileged user", "keep the place on ext4"))
+    for before, why, advice in cases:
+        for words in (["sandbox", "exec", "--data", box.data, "--allow-home", "--", "true"],
+                      ["doctor", "--data", box.data]):
+            if words[0] == "doctor" and before[-2].endswith('all && exec "$@"'):
+                continue  # it tries the home directory, which is elsewhere
+            done = subprocess.run([*before, BINARY, *words], cwd=box.work, text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT,
+                                  env={**box.env, "DORMOUSE_SERVER_LISTEN": "127.0.0.1:0"})
+            lines = [line for line in done.stdout.splitlines() if "sandbox can't be built" in line]
+            expect(len(lines) == 1, done.stdout)
+            expect_in(why, lines[0])
+            expect_in(advice, lines[0])
+            if words[0] == "sandbox":
+                expect_eq(done.returncode, 125)
+                expect_eq([line for line in done.stdout.splitlines() if not line.startswith("dormouse: ")], [])
+
+
+@test
 def serve_gives_up_root_for_a_user(box):
     if os.geteuid() != 0:
         raise Skip("this needs root")

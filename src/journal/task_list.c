@@ -105,7 +105,7 @@ static int cursor_parse(struct str text, enum task_order order, struct task_key 
         if (!str_split(&rest, '~', &field) || str_to_i64(field, numbers[i]) < 0)
             return bad_cursor(text, err);
     }
-    return rest.p && rest.n > 0 ? bad_cursor(text, err) : 0;
+    return rest.p ? bad_cursor(text, err) : 0;
 }
 
 /* Before everything. */

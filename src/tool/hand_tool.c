@@ -233,7 +233,7 @@ static void on_previewed(struct tool_job *job, const struct hand_reply *reply)
     struct tool_preview preview = { .err = reply->err, .kind = STR("diff") };
     AUTO_BUF version = BUF_INIT(2 * LIMIT_PATH_BYTES);
     AUTO_JSON value = NULL;
-    struct str hash, path;
+    struct str hash = STR_NONE, path = STR_NONE;
 
     preview.title = file_title(job, true);
     if (job->ending) {

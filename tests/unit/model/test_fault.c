@@ -106,6 +106,10 @@ static const struct refusal refusals[] = {
     { "a text", 500, "boom\n\033[31mred", ERR_PROVIDER_FAILED, "500: boom  [31mred" },
     { "a redirect", 302, "", ERR_PROVIDER_FAILED, "redirects are not followed" },
     { "a timeout", 408, "{}", ERR_TIMEOUT, "408" },
+    { "a status that its body does not share", 422,
+      "{\"error\":{\"code\":402,\"message\":\"bad tool\"}}", ERR_BAD_REQUEST, "bad tool" },
+    { "a number that is no status", 422, "{\"error\":{\"code\":7,\"message\":\"bad tool\"}}",
+      ERR_BAD_REQUEST, "bad tool" },
     { "unavailable", 503,
       "{\"error\":{\"code\":503,\"message\":\"Loading model\",\"type\":"
       "\"unavailable_error\"}}",

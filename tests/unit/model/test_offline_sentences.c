@@ -254,6 +254,8 @@ static const struct sentence with_journal[] = {
     { "log a 45 minute run", "resolve_task_reference {\"query\":\"run\"}" },
     { "log banana on taxes", "I did not understand how long" },
     { "log 99 hours on taxes", "I did not understand how long" },
+    { "I did the shopping at home", "resolve_task_reference {\"query\":\"shopping at home\"}" },
+    { "I did 20 minutes of yoga", "resolve_task_reference {\"query\":\"yoga\"}" },
     { "start a timer for taxes", "resolve_task_reference {\"query\":\"taxes\"}" },
     { "stop the timer", "stop_task_timer {}" },
     { "set the due date of taxes to tomorrow", "resolve_task_reference {\"query\":\"taxes\"}" },

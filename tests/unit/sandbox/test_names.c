@@ -73,3 +73,23 @@ TEST(a_directory_that_can_not_be_listed_is_closed_and_told)
     rig_end(&rig);
     rig_outside(&rig, "chmod 755 a");
 }
+
+/* Whoever walks it as the kernel does must end as the kernel does. */
+TEST(a_name_that_leads_round_in_circles_is_refused_and_holds_nobody_up)
+{
+    static const char *const ways[] = { "loop", "a/x", "../work/loop/x", "one/two" };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "ln -s loop loop; ln -s b a; ln -s a b; ln -s two one; ln -s one/one two");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        rig_bash(&rig, arena_printf(&t->arena, "echo x > %s", ways[i]));
+        ASSERT_EQ(rig_exit(&rig), 1);
+        rig_bash(&rig, arena_printf(&t->arena, "mkdir %s/new", ways[i]));
+        ASSERT_EQ(rig_exit(&rig), 1);
+    }
+    rig_bash(&rig, "echo y > plain && cat plain");
+    ASSERT_EQ(rig_exit(&rig), 0);
+    rig_end(&rig);
+}

@@ -143,14 +143,6 @@ void loop_attach_store(struct loop *loop, struct domain *domain, const struct ti
     tick_attach(&loop->tick, domain, ops);
 }
 
-void loop_on_storage_failed(struct loop *loop,
-                            void (*fn)(struct domain *domain, const struct err *why, void *arg),
-                            void *arg)
-{
-    loop->tick.on_failed = fn;
-    loop->tick.on_failed_arg = arg;
-}
-
 void loop_on_health(struct loop *loop,
                     void (*fn)(struct domain *domain, enum domain_health health,
                                const struct err *why, void *arg),

@@ -63,11 +63,6 @@ void loop_fake_tick(struct loop *loop);
 void loop_attach(struct loop *loop, struct domain *domain);
 /* How long nothing must have been committed before a domain does its housekeeping. */
 #define LOOP_IDLE_MS 500
-/* Called when a tick's transaction could not be committed, before its effects are dropped. */
-void loop_on_storage_failed(struct loop *loop,
-                            void (*fn)(struct domain *domain, const struct err *why, void *arg),
-                            void *arg);
-
 /* Called once when a domain's health has changed: it takes no writes any more (why may be NULL), or
  * it does again. The loop tries that itself, with growing pauses up to half a minute. Rooms that
  * could not write stop trying while !loop_is_healthy(), and are woken from here. */

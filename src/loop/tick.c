@@ -5,10 +5,9 @@
  * they wait for. tick_end() then does, in this order:
  *
  *   1. commit every open domain, in the order of attachment;
- *   2. tell about each failed one (on_failed);
- *   3. walk the queue in the order it was filled: run, or drop what belongs to a failed domain;
- *   4. reset the arena of the tick that ended;
- *   5. call the hooks, in the order of registration.
+ *   2. walk the queue in the order it was filled: run, or drop what belongs to a failed domain;
+ *   3. reset the arena of the tick that ended;
+ *   4. call the hooks, in the order of registration.
  *
  * From step 1 on, whatever is written, queued or allocated belongs to the next tick: the queue is
  * taken off before, and the arenas change places. docs/design/0004-ticks.md says why.
@@ -353,16 +352,6 @@ static bool commit_all(struct tick *tick)
     return any;
 }
 
-static void tell_failures(struct tick *tick)
-{
-    for (int i = 0; i < tick->domain_count; i++) {
-        const struct tick_domain *d = &tick->domains[i];
-
-        if (d->failed && tick->on_failed)
-            tick->on_failed(d->domain, &d->why, tick->on_failed_arg);
-    }
-}
-
 static void run_effects(struct tick *tick, struct loop_effect *effect)
 {
     for (struct loop_effect *next; effect; effect = next) {
@@ -388,7 +377,6 @@ bool tick_end(struct tick *tick)
     take_queue(tick, &effects);
     tick->arena = !tick->arena;
     any = commit_all(tick);
-    tell_failures(tick);
     run_effects(tick, effects);
     arena_reset(&tick->arenas[ended]);
     run_hooks(tick);

@@ -52,8 +52,6 @@ struct tick {
     bool lost;
     struct err lost_why;
     uint64_t count; /* ticks ended */
-    void (*on_failed)(struct domain *domain, const struct err *why, void *arg);
-    void *on_failed_arg;
     void (*on_health)(struct domain *domain, enum domain_health health, const struct err *why,
                       void *arg);
     void *on_health_arg;

@@ -33,14 +33,6 @@ struct effect {
     enum err_code why;
 };
 
-static void on_failed(struct domain *domain, const struct err *why, void *arg)
-{
-    struct room *r = arg;
-
-    buf_printf(&r->trace, "failed %s %s\n", ((struct store_fake *)domain)->name,
-               err_name(why->code));
-}
-
 static struct room *room_new(void)
 {
     struct room *r = NEW(struct room);
@@ -52,7 +44,6 @@ static struct room *room_new(void)
     r->b = (struct store_fake){ .name = "b", .trace = &r->trace };
     loop_attach_store(r->loop, store_domain(&r->a), &store_fake_ops);
     loop_attach_store(r->loop, store_domain(&r->b), &store_fake_ops);
-    loop_on_storage_failed(r->loop, on_failed, r);
     return r;
 }
 
@@ -137,7 +128,7 @@ TEST(a_failed_commit_lets_no_effect_of_its_domain_out)
     r->a.health_then = DOMAIN_READ_ONLY;
     buf_clear(&r->trace);
     loop_fake_tick(r->loop);
-    expect(r, "commit fails a\ncommit b\nfailed a storage_failed\n"
+    expect(r, "commit fails a\ncommit b\n"
               "drop 1 storage_failed\nrun 2\nrun 3\ndrop 4 storage_failed\n");
 }
 
@@ -211,7 +202,7 @@ TEST(a_lost_domain_ends_the_loop_after_everybody_was_told)
     r->a.health_then = DOMAIN_LOST;
     ASSERT_FAILS(loop_run(r->loop, &t->err), ERR_STORAGE_FAILED);
     ASSERT_CONTAINS(test_err_text(t), "commit of a fails");
-    expect(r, "begin a\nbegin b\ncommit fails a\ncommit b\nfailed a storage_failed\n"
+    expect(r, "begin a\nbegin b\ncommit fails a\ncommit b\n"
               "drop 1 storage_failed\nrun 2\nrun last\n");
     ASSERT_FAILS(loop_unit_begin(r->loop, store_domain(&r->a), &t->err), ERR_STORAGE_FAILED);
 }
@@ -385,7 +376,7 @@ TEST(what_was_left_and_fails_with_the_commit_is_dropped)
     leave(t, r, &r->a, 1, &one);
     r->a.fail_commit = true;
     loop_fake_tick(r->loop);
-    expect(r, "begin a\ncommit fails a\nfailed a storage_failed\ndrop 1 storage_failed\n");
+    expect(r, "begin a\ncommit fails a\ndrop 1 storage_failed\n");
     unit(r, &r->a, 2, &two);
     loop_fake_tick(r->loop);
     expect(r, "begin a\ncommit a\nrun 2\n");
@@ -404,7 +395,7 @@ TEST(when_the_engine_gives_the_transaction_up_the_whole_tick_of_it_fails)
     /* Nothing may be added to a transaction of which the first half is gone. */
     ASSERT_FAILS(loop_unit_begin(r->loop, store_domain(&r->a), &t->err), ERR_STORAGE_FAILED);
     loop_fake_tick(r->loop);
-    expect(r, "begin a\ndrop 2 storage_failed\nrollback a\nfailed a storage_failed\n"
+    expect(r, "begin a\ndrop 2 storage_failed\nrollback a\n"
               "drop 1 storage_failed\n");
     unit(r, &r->a, 3, &three);
     loop_fake_tick(r->loop);
@@ -421,7 +412,7 @@ TEST(a_vanished_transaction_is_noticed_when_the_unit_was_to_be_rolled_back)
     store_vanish(&r->a);
     ASSERT_OK(loop_unit_end(r->loop, false, &t->err));
     loop_fake_tick(r->loop);
-    expect(r, "begin a\nrollback a\nfailed a storage_failed\ndrop 1 storage_failed\n");
+    expect(r, "begin a\nrollback a\ndrop 1 storage_failed\n");
 }
 
 TEST(freeing_the_loop_rolls_back_and_drops_what_was_queued)

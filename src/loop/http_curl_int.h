@@ -87,7 +87,6 @@ struct transfer {
     CURL *easy;
     struct curl_slist *headers, *resolve;
     bool proxied;
-    bool overdue; /* the phase's limit has passed; one more look at the socket is due */
     bool in_multi;
     bool begun; /* the first lookup, or connection, is under way */
 

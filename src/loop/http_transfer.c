@@ -12,6 +12,8 @@
 
 #include "loop/http_curl_int.h"
 
+#define STOOD_STILL_MS 1000 /* no loop that only has much to do comes that late */
+
 #define OF(member, timer_)                                                                         \
     ((struct transfer *)(void *)((char *)(timer_)-offsetof(struct transfer, member)))
 
@@ -65,7 +67,6 @@ void http_transfer_moved(struct transfer *transfer)
 {
     int64_t limit = phase_limit(transfer);
 
-    transfer->overdue = false;
     if (limit < 0)
         loop_timer_stop(loop_of(transfer), &transfer->phase_timer);
     else
@@ -82,12 +83,6 @@ static void on_phase_timer(struct loop_timer *timer)
 {
     struct transfer *transfer = OF(phase_timer, timer);
 
-    /* When the loop itself was held up, what the peer sent in time may wait in the socket. */
-    if (!transfer->overdue) {
-        transfer->overdue = true;
-        loop_timer_start(loop_of(transfer), timer, 0);
-        return;
-    }
     http_transfer_fail(transfer, ERR_TIMEOUT, "%s: nothing happened for %lld ms",
                        http_phase_name(transfer->phase), (long long)phase_limit(transfer));
     http_transfer_abort(transfer);
@@ -96,7 +91,14 @@ static void on_phase_timer(struct loop_timer *timer)
 static void on_total_timer(struct loop_timer *timer)
 {
     struct transfer *transfer = OF(total_timer, timer);
+    int64_t late_ms = clock_mono_ms(loop_clock(loop_of(transfer))) - timer->due_ms;
 
+    /* The loop stood still: what the peer sent in time lies in the socket and takes several rounds
+     * to be read. The exchange gets the time back that it could not use. */
+    if (late_ms > STOOD_STILL_MS) {
+        loop_timer_start(loop_of(transfer), timer, late_ms);
+        return;
+    }
     http_transfer_fail(transfer, ERR_TIMEOUT, "%s: not finished after %lld ms",
                        http_phase_name(transfer->phase),
                        (long long)transfer->request.limits.total_ms);

@@ -1,13 +1,16 @@
 /* The loop driven by libuv. One iteration is one tick:
  *
- *   timers    the one uv timer fires what is due in our heap
- *   prepare   decides about sleeping: while a transaction is open, effects wait or somebody
- *             called loop_wake(), an idle handle makes the poll return at once
- *   poll      sockets, children, alarms, pool results: they write units and queue effects
- *   check     the tick ends: commit, effects, hooks
+ *   prepare   decides about sleeping: while something in our heaps is due, a transaction is open,
+ *             effects wait or somebody called loop_wake(), an idle handle makes the poll return
+ *             at once. The uv timer and the alarms' descriptor only end a sleep
+ *   poll      sockets, children, pool results: they write units and queue effects
+ *   check     what was due before the poll fires; the tick ends: commit, effects, hooks
  *
- * So what timers write is committed behind the same poll as what sockets write: that poll costs a
- * microsecond when the loop must not sleep, and collects more for the same commit.
+ * So nothing fires before what lay in the sockets when it came due was read. A process that stood
+ * still (SIGSTOP, a machine without memory) finds its timers overdue and the answers that they
+ * were set for in its sockets: silence is judged after listening. And what timers write is
+ * committed with what sockets write: that poll costs a microsecond when the loop must not sleep,
+ * and collects more for the same commit.
  *
  * uv timers stand still during a suspend and know nothing of somebody setting the clock, so
  * alarms have a timerfd on CLOCK_REALTIME that is cancelled (becomes readable) in both cases.
@@ -32,6 +35,7 @@ struct loop_uv {
     uv_idle_t idle;
     uv_timer_t timer;
     int64_t timer_due, alarm_due; /* what the handles are armed for */
+    int64_t mono_ms, wall_ms;     /* before the poll: what is due then fires behind it */
     int alarm_fd;                 /* -1 before the first alarm */
     uv_poll_t alarm_poll;
 };
@@ -51,7 +55,6 @@ static void on_timer(uv_timer_t *timer)
     struct loop_uv *l = timer->data;
 
     l->timer_due = TIMERS_NONE;
-    timers_fire(&l->loop.timers, clock_mono_ms(l->loop.clock));
 }
 
 static void arm_timer(struct loop_uv *l)
@@ -82,7 +85,6 @@ static void on_alarm(uv_poll_t *poll, int status, int events)
     while (read(l->alarm_fd, &times, sizeof(times)) < 0 && errno == EINTR)
         ;
     l->alarm_due = TIMERS_NONE;
-    timers_fire(&l->loop.alarms, clock_wall_ms(l->loop.clock));
 }
 
 static void open_alarm(struct loop_uv *l)
@@ -125,9 +127,12 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     struct loop_uv *l = prepare->data;
 
+    l->mono_ms = clock_mono_ms(l->loop.clock);
+    l->wall_ms = clock_wall_ms(l->loop.clock);
     arm_timer(l);
     arm_alarm(l);
-    if (loop_pending(&l->loop))
+    if (loop_pending(&l->loop) || timers_next(&l->loop.timers) <= l->mono_ms ||
+        timers_next(&l->loop.alarms) <= l->wall_ms)
         uv_idle_start(&l->idle, on_idle);
     else
         uv_idle_stop(&l->idle);
@@ -137,6 +142,8 @@ static void on_check(uv_check_t *check)
 {
     struct loop_uv *l = check->data;
 
+    timers_fire(&l->loop.timers, l->mono_ms);
+    timers_fire(&l->loop.alarms, l->wall_ms);
     loop_end_tick(&l->loop);
     if (loop_finished(&l->loop))
         uv_stop(&l->uv);

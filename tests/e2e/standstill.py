@@ -97,5 +97,36 @@ def what_was_sent_to_a_daemon_that_stood_still_counts_and_is_said(box):
     daemon.stop()
 
 
+def stand_still(daemon, seconds, meanwhile):
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        meanwhile()
+        time.sleep(seconds)  # the limit passes
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+
+
+def command_model(reply):
+    if reply.results():
+        reply.text("done")
+    else:
+        reply.call("bash", {"command": "touch begun; until test -e go; do sleep 0.05; done; echo arrived", "timeout_s": 4})
+
+
+@test
+def what_a_command_said_meanwhile_is_read_before_its_sandbox_is_given_up(box):
+    ModelServer(box, command_model)
+    daemon = box.serve()
+    stream = daemon.start("wait", cwd=box.work)
+    daemon.decide(stream.until("waiting")["itemId"])
+    eventually(lambda: os.path.exists(f"{box.work}/begun"), "the command runs")
+    # 4 s for the command and 5 s for the answer of the sandbox
+    stand_still(daemon, 9.5, lambda: open(f"{box.work}/go", "w").close())
+    result = stream.until("tool_result", toolName="bash")
+    expect_in("arrived", json.dumps(result))
+    stream.end()
+    daemon.stop()
+
+
 if __name__ == "__main__":
     main()

@@ -280,6 +280,45 @@ TEST(http_a_loop_that_was_held_up_does_not_blame_the_peer)
     rig_close(&rig);
 }
 
+#define LONG_BYTES (8 << 20) /* more than one look at a socket brings */
+
+static bool serve_much(struct peer_conn *conn)
+{
+    static const char block[1 << 16];
+
+    if (!peer_text(conn, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"))
+        return false;
+    for (size_t sent = 0; sent < LONG_BYTES; sent += sizeof(block))
+        if (!peer_send(conn, block, sizeof(block)))
+            return false;
+    return true;
+}
+
+static void stand_still_once(struct rig *rig)
+{
+    static bool stood;
+
+    if (stood || rig->bytes == 0)
+        return;
+    stood = true;
+    clock_advance(&rig->clock, MINUTES(5));
+}
+
+TEST(http_the_time_in_which_the_loop_stood_still_is_not_the_exchanges)
+{
+    struct rig rig;
+    struct call call = { 0 };
+
+    rig_open_still(&rig, t, serve_much, NULL, stand_still_once);
+    call_run(&call, &rig,
+             &(struct http_request){ .url = rig_url(&rig, "/"),
+                                     .limits = { .idle_ms = HTTP_NEVER, .total_ms = MINUTES(1) } });
+    ASSERT_CALL_OK(&call, 200);
+    ASSERT_EQ(call.bytes, LONG_BYTES);
+    call_release(&call);
+    rig_close(&rig);
+}
+
 TEST(http_an_upload_that_nobody_reads_times_out_as_sending)
 {
     AUTO_BUF body = BUF_INIT(32 * MIB);

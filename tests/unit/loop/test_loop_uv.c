@@ -3,9 +3,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -99,6 +101,84 @@ TEST(alarms_ring_by_the_injected_clock)
     loop_timer_start(loop, &end.timer, 0);
     ASSERT_OK(loop_run(loop, &t->err));
     ASSERT(ring.fired == 1 && end.fired == 1);
+}
+
+/* ---- standing still ---- */
+
+struct listener {
+    struct loop_timer timer; /* first */
+    struct loop *loop;
+    uv_poll_t poll;
+    int fds[2];
+    bool heard, judged_heard;
+    struct loop_effect still;
+};
+
+static void on_heard(uv_poll_t *poll, int status, int events)
+{
+    struct listener *listener = poll->data;
+
+    (void)status, (void)events;
+    listener->heard = true;
+    uv_poll_stop(poll);
+}
+
+static void judge(struct loop_timer *timer)
+{
+    struct listener *listener = (struct listener *)timer;
+
+    listener->judged_heard = listener->heard;
+    loop_stop(listener->loop);
+}
+
+/* The limit passes and the answer comes while the loop does not run. */
+static void stand_still(struct loop_effect *effect)
+{
+    struct listener *listener =
+        (struct listener *)((char *)effect - offsetof(struct listener, still));
+    const struct timespec still = { .tv_nsec = 20000000 };
+
+    nanosleep(&still, NULL);
+    if (write(listener->fds[1], "x", 1) != 1)
+        FAIL("write");
+}
+
+static void drop_nothing(struct loop_effect *effect, const struct err *why)
+{
+    (void)effect, (void)why;
+}
+
+static void listen_before_judging(struct test *t, bool alarm)
+{
+    AUTO(loop) loop = new_loop(t);
+    struct listener listener = { .timer.fire = judge,
+                                 .loop = loop,
+                                 .still = { .run = stand_still, .drop = drop_nothing } };
+
+    ASSERT_OK(pipe2(listener.fds, O_CLOEXEC | O_NONBLOCK));
+    ASSERT_OK(uv_poll_init(loop_uv(loop), &listener.poll, listener.fds[0]));
+    listener.poll.data = &listener;
+    ASSERT_OK(uv_poll_start(&listener.poll, UV_READABLE, on_heard));
+    loop_after_commit(loop, &listener.still);
+    if (alarm)
+        loop_alarm_start(loop, &listener.timer, clock_wall_ms(loop_clock(loop)) + 15);
+    else
+        loop_timer_start(loop, &listener.timer, 15);
+    ASSERT_OK(loop_run(loop, &t->err));
+    ASSERT(listener.judged_heard);
+    uv_close((uv_handle_t *)&listener.poll, NULL);
+    close(listener.fds[0]);
+    close(listener.fds[1]);
+}
+
+TEST(what_came_while_the_loop_stood_still_is_read_before_a_timer_fires)
+{
+    listen_before_judging(t, false);
+}
+
+TEST(what_came_while_the_loop_stood_still_is_read_before_an_alarm_rings)
+{
+    listen_before_judging(t, true);
 }
 
 /* ---- somebody sets the clock ----

@@ -203,16 +203,16 @@ static void one_write(struct bench *b, size_t bytes, int round, struct span *ret
     AUTO_ARENA arena = ARENA_INIT;
     struct run_info info;
     struct err err = ERR_INIT;
+    struct inbox_waits waits;
     struct span decided;
-    struct str item;
 
     write_arguments(b, bytes, round);
     must(run_start(b->runner, &request, &arena, &info, &err), &err, "start");
     must(loop_run(b->loop, &err), &err, "run");
     *ret_asked = span_to(b->waited, b->called);
-    must(inbox_pending_of_run(b->domain, info.n, &arena, &item, &err) - 1, &err, "item");
+    must(inbox_waits_of_run(b->domain, info.n, 0, &arena, &waits, &err), &err, "item");
     decided = span_now();
-    must(run_decide(b->runner, item, &yes, &err), &err, "decide");
+    must(run_decide(b->runner, waits.pending, &yes, &err), &err, "decide");
     must(loop_run(b->loop, &err), &err, "run");
     *ret_kept = span_to(b->complete, decided);
 }

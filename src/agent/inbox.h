@@ -92,9 +92,14 @@ int inbox_find(struct domain *domain, struct str prefix, struct arena *arena,
 int inbox_list(struct domain *domain, enum inbox_state state, int64_t after, int limit,
                struct arena *arena, struct inbox_item **ret_items, size_t *ret_count,
                struct err *err);
-/* The oldest that a run waits for: 1 and its id, else 0. */
-int inbox_pending_of_run(struct domain *domain, int64_t run_n, struct arena *arena,
-                         struct str *ret_id, struct err *err);
+/* What a run waits for, and has waited for. */
+struct inbox_waits {
+    struct str pending; /* the oldest that is not decided; empty: none */
+    int64_t waited_ms;  /* in which at least one was not; what is pending counts up to until */
+};
+/* until: when the run ended, 0 while it goes on, and then what is pending does not count yet. */
+int inbox_waits_of_run(struct domain *domain, int64_t run_n, int64_t until, struct arena *arena,
+                       struct inbox_waits *ret_waits, struct err *err);
 int inbox_count_pending(struct domain *domain, int64_t *ret_count, struct err *err);
 
 /* The members "facts" (stored in details: what the page and the terminal show in our own words),

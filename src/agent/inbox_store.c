@@ -200,22 +200,42 @@ int inbox_list(struct domain *domain, enum inbox_state state, int64_t after, int
     return read_all(q, (size_t)limit, arena, ret_items, ret_count, err);
 }
 
-int inbox_pending_of_run(struct domain *domain, int64_t run_n, struct arena *arena,
-                         struct str *ret_id, struct err *err)
+/* Items that are asked at the same time are waited for once. */
+static void waits_add(struct inbox_waits *waits, int64_t from, int64_t to, int64_t *until)
+{
+    if (from < *until)
+        from = *until;
+    if (to <= from)
+        return;
+    waits->waited_ms += to - from;
+    *until = to;
+}
+
+int inbox_waits_of_run(struct domain *domain, int64_t run_n, int64_t until, struct arena *arena,
+                       struct inbox_waits *ret_waits, struct err *err)
 {
     AUTO(stmt) q = NULL;
+    struct inbox_waits waits = { .waited_ms = 0 };
+    int64_t counted = 0;
     int r;
 
     if (db_prepare(domain_db(domain),
-                   SQL("SELECT id FROM inbox WHERE run_n = ? AND state = 'pending'"
-                       " AND kind <> 'escalated' ORDER BY n LIMIT 1"),
+                   SQL("SELECT id, state, created_at, decided_at FROM inbox WHERE run_n = ?"
+                       " AND kind <> 'escalated' ORDER BY created_at, n"),
                    &q, err) < 0)
         return -1;
     stmt_bind_i64(q, run_n);
-    r = stmt_step(q, err);
-    if (r == 1)
-        *ret_id = arena_str(arena, stmt_str(q, "id"));
-    return r;
+    while ((r = stmt_step(q, err)) == 1) {
+        int64_t decided = stmt_i64(q, "decided_at");
+
+        if (!waits.pending.n && str_is(stmt_str(q, "state"), "pending"))
+            waits.pending = arena_str(arena, stmt_str(q, "id"));
+        waits_add(&waits, stmt_i64(q, "created_at"), decided ? decided : until, &counted);
+    }
+    if (r < 0)
+        return -1;
+    *ret_waits = waits;
+    return 0;
 }
 
 int inbox_count_pending(struct domain *domain, int64_t *ret_count, struct err *err)

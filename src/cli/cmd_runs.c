@@ -60,6 +60,8 @@ static void print_json(const struct run_info *run)
     add_text(object, "prompt", run->prompt);
     add_time(object, "createdAt", run->created_at);
     add_time(object, "endedAt", run->ended_at);
+    add_number(object, "activeMs", run->active_ms);
+    add_number(object, "waitedMs", run->waited_ms);
     add_number(object, "iterations", run->iterations);
     add_number(object, "toolCalls", run->tool_calls);
     add_number(object, "inputTokens", run->input_tokens);
@@ -178,8 +180,9 @@ const struct cli_command cli_cmd_trace = {
     .details =
         "Each line has the seconds since the run began, the number that clients know the event "
         "by, the event with the call it speaks of and its attributes, what it refers to, how "
-        "long that took, and in brackets the thread of the program that asked for it. With "
-        "--json each event is a line of its own, with content whole.",
+        "long that took (of the end: how long the run worked and how long it waited for you), and "
+        "in brackets the thread of the program that asked for it. With --json each event is a line "
+        "of its own, with content whole.",
     .operands_min = 1,
     .operands_max = 1,
     .run = run_trace_command,

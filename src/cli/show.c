@@ -10,13 +10,13 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "base/timefmt.h"
 #include "base/utf8.h"
 #include "cli/pane.h"
 #include "cli/show_int.h"
 
-#define LINE_BYTES 400 /* of what is only told; what is decided about is never cut (pane.h) */
-#define ID_CHARS   8
+#define LINE_BYTES     400 /* of what is only told; what is decided about is never cut (pane.h) */
+#define ID_CHARS       8
+#define SHOW_WAITED_MS 1000 /* a shorter wait is not worth a word */
 
 void show_init(struct show *show, FILE *out)
 {
@@ -303,18 +303,28 @@ static void show_done(struct show *show, struct json_object *event)
         show_line(show, TERM_YELLOW, "", STR("Cancelled."));
 }
 
-static void add_duration(struct buf *out, struct json_object *run)
+static void add_span(struct buf *out, int64_t ms)
 {
-    int64_t from, to;
-
-    if (timefmt_parse(show_member(run, "createdAt"), &from, NULL) < 0 ||
-        timefmt_parse(show_member(run, "endedAt"), &to, NULL) < 0)
-        return;
-    if (to - from < 60000)
-        buf_printf(out, "%.1f s", (double)(to - from) / 1000);
+    if (ms < 60000)
+        buf_printf(out, "%.1f s", (double)ms / 1000);
     else
-        buf_printf(out, "%lld min %02lld s", (long long)((to - from) / 60000),
-                   (long long)((to - from) / 1000 % 60));
+        buf_printf(out, "%lld min %02lld s", (long long)(ms / 60000), (long long)(ms / 1000 % 60));
+}
+
+/* What it worked, and apart from that what it waited: a person who was away is not its slowness. */
+static void add_times(struct buf *out, struct json_object *run)
+{
+    int64_t active = 0, waited = 0;
+
+    json_get_i64(run, "activeMs", &active, NULL);
+    json_get_i64(run, "waitedMs", &waited, NULL);
+    buf_add_text(out, "done in ");
+    add_span(out, active);
+    if (waited >= SHOW_WAITED_MS) {
+        buf_add_text(out, ", waited ");
+        add_span(out, waited);
+        buf_add_text(out, " for you");
+    }
 }
 
 void show_cost(struct show *show, struct json_object *run)
@@ -328,7 +338,8 @@ void show_cost(struct show *show, struct json_object *run)
     json_get_i64(run, "inputTokens", &in, NULL);
     json_get_i64(run, "outputTokens", &out, NULL);
     json_get_double(run, "cost", &cost, NULL);
-    add_duration(&line, run);
+    if (show_member(run, "endedAt").n)
+        add_times(&line, run);
     if (in + out > 0)
         buf_printf(&line, "%s%lld tokens in, %lld out", line.n ? " · " : "", (long long)in,
                    (long long)out);

@@ -69,6 +69,21 @@ void run_info_limits(const struct run_limits *limits, struct run_info *info)
     info->max_ms = limits->ms;
 }
 
+int run_times(struct domain *domain, const struct run_record *row, struct arena *arena,
+              struct str *ret_pending, int64_t *ret_waited_ms, struct err *err)
+{
+    struct inbox_waits waits;
+    int64_t end = row->ended_at ? row->ended_at : row->updated_at;
+    int64_t rest = end - row->created_at - row->active_ms;
+
+    if (inbox_waits_of_run(domain, row->n, row->ended_at, arena, &waits, err) < 0)
+        return -1;
+    *ret_pending = waits.pending;
+    /* While another call goes on, the run works, whoever is asked meanwhile. */
+    *ret_waited_ms = waits.waited_ms < rest ? waits.waited_ms : rest > 0 ? rest : 0;
+    return 0;
+}
+
 static int fill(struct domain *domain, const struct run_record *row, struct arena *arena,
                 struct run_info *ret_info, struct err *err)
 {
@@ -96,6 +111,7 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         .created_at = row->created_at,
         .updated_at = row->updated_at,
         .ended_at = row->ended_at,
+        .active_ms = row->active_ms,
         .iterations = row->iterations,
         .tool_calls = row->tool_calls,
         .input_tokens = row->input_tokens,
@@ -108,7 +124,7 @@ static int fill(struct domain *domain, const struct run_record *row, struct aren
         return -1;
     if (run_limits(row->settings, &limits, &(struct err){ 0 }) == 0)
         run_info_limits(&limits, ret_info);
-    return inbox_pending_of_run(domain, row->n, arena, &ret_info->wait_item, err) < 0 ? -1 : 0;
+    return run_times(domain, row, arena, &ret_info->wait_item, &ret_info->waited_ms, err);
 }
 
 int run_info_get(struct domain *domain, struct str run_id, struct arena *arena,

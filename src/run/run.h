@@ -117,6 +117,7 @@ struct run_info {
     int64_t wait_until; /* of a rest; 0: none */
     int64_t created_at, updated_at, ended_at, iterations, tool_calls, input_tokens, output_tokens,
         cached_tokens, last_seq;
+    int64_t active_ms, waited_ms; /* it worked, and waited for a person, until updated_at */
     int64_t max_iterations, max_tokens, max_tool_calls, max_ms; /* 0: no limit */
     double cost;
 };

@@ -455,6 +455,10 @@ void run_aside(struct runner *runner, struct str run_key, struct str detail);
 int run_record_get(struct domain *domain, struct str run_id, struct arena *arena,
                    struct run_record *ret_record, struct err *err);
 
+/* What it waits for, empty when for nobody, and for how long it waited for a person instead of
+ * working; how long it worked is active_ms. */
+int run_times(struct domain *domain, const struct run_record *row, struct arena *arena,
+              struct str *ret_pending, int64_t *ret_waited_ms, struct err *err);
 /* What the run may use. */
 void run_info_limits(const struct run_limits *limits, struct run_info *info);
 

@@ -27,6 +27,7 @@
 #include "run/program.h"
 #include "run/resume.h"
 #include "run/rules.h"
+#include "run/run_int.h"
 
 #define SHORT_BYTES  160
 #define EVENT_COLUMN 34
@@ -36,6 +37,7 @@ struct told {
     const struct run_event_row *row;
     struct bp_place by; /* thread NULL: from outside, or not known */
     int64_t took_ms;    /* -1: it ends nothing */
+    int64_t waited_ms;  /* besides, for a person; of the end */
     struct message *message;
     struct inbox_item *item;
     struct operation *operation;
@@ -47,6 +49,7 @@ struct tracing {
     struct run_rulebook rules;
     const struct bp_program *program; /* that the rows at hand were recorded with */
     struct run_record run;
+    int64_t waited_ms;        /* for a person */
     struct bp_engine *engine; /* NULL: the log is another program's */
     struct run_past past;
     int64_t asked_at, began_at[RUN_CALLS_MAX + 1];
@@ -149,7 +152,8 @@ static void time_it(struct tracing *t, struct told *told)
         told->took_ms = *began ? told->row->at - *began : -1;
         break;
     case RUN_EV_DONE:
-        told->took_ms = told->row->at - t->run.created_at;
+        told->took_ms = t->run.active_ms;
+        told->waited_ms = t->waited_ms;
         break;
     default:
         break;
@@ -301,6 +305,11 @@ static void tell_text(struct tracing *t, const struct told *told)
     if (told->took_ms >= 0) {
         buf_add_text(&t->out, " (took ");
         add_span(&t->out, told->took_ms);
+        if (told->waited_ms > 0) {
+            buf_add_text(&t->out, ", waited ");
+            add_span(&t->out, told->waited_ms);
+            buf_add_text(&t->out, " for you");
+        }
         buf_add_text(&t->out, ")");
     }
     if (told->by.thread)
@@ -385,6 +394,8 @@ static void tell_json(struct tracing *t, const struct told *told)
     write_by(&w, &told->by);
     if (told->took_ms >= 0)
         json_put_i64(&w, "tookMs", told->took_ms);
+    if (told->waited_ms > 0)
+        json_put_i64(&w, "waitedMs", told->waited_ms);
     if (told->message)
         write_message(&w, told);
     if (told->item)
@@ -482,11 +493,13 @@ static bool is_known(struct tracing *t)
 static int trace(struct tracing *t, int64_t run_n, struct arena *kept)
 {
     struct agent agent;
+    struct str pending;
     int found = run_load_n(t->domain, run_n, kept, &t->run, t->err);
 
     if (found == 0)
         return err_set(t->err, ERR_NOT_FOUND, "there is no run %lld", (long long)run_n);
-    if (found < 0 || agent_get_n(t->domain, t->run.agent_n, kept, &agent, t->err) < 0)
+    if (found < 0 || agent_get_n(t->domain, t->run.agent_n, kept, &agent, t->err) < 0 ||
+        run_times(t->domain, &t->run, kept, &pending, &t->waited_ms, t->err) < 0)
         return -1;
     t->known = is_known(t);
     if (t->json)

@@ -122,6 +122,8 @@ void api_write_run(struct json_writer *w, const struct run_info *info)
     json_put_some_time(w, "createdAt", info->created_at);
     json_put_some_time(w, "updatedAt", info->updated_at);
     json_put_some_time(w, "endedAt", info->ended_at);
+    json_put_i64(w, "activeMs", info->active_ms);
+    json_put_i64(w, "waitedMs", info->waited_ms);
     json_write_object_end(w);
 }
 

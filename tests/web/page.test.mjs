@@ -284,6 +284,19 @@ test("a run is a timeline, its log is checked and can be saved", async (t) => {
   assert.match((await saved).suggestedFilename(), /^run-[0-9a-f]{8}\.ndjson$/);
 });
 
+test("what a run worked and what it waited for you are told apart", async (t) => {
+  const { runId } = await daemon.run("tell me something");
+  const page = await visit(t, "/runs");
+  await page.route(`**/api/v1/runs/${runId}`, async (route) => {
+    const run = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...run, activeMs: 242_000, waitedMs: 3_300_000 } });
+  });
+  await page.goto(`${daemon.url}/runs/${runId}`);
+  const fact = (label) => page.locator(".fact", { has: page.getByText(label, { exact: true }) }).locator("dd");
+  assert.equal(await fact("Done in").innerText(), "4 min 2 s");
+  assert.equal(await fact("Waited for you").innerText(), "55 min");
+});
+
 test("when the server goes the page says so, and when it is back nothing is missing", async (t) => {
   const own = await new Daemon(process.env.SERVER, { script }).start();
   t.after(() => own.remove());

@@ -451,17 +451,23 @@ TEST(a_terminal_is_told_what_a_run_took)
 {
     struct terminal terminal = open_terminal();
     AUTO_JSON run = NULL;
+    AUTO_JSON waited = NULL;
     struct show show;
 
-    ASSERT_OK(
-        json_parse(STR("{\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"endedAt\":"
-                       "\"2026-01-01T00:01:05.250Z\",\"inputTokens\":1200,\"outputTokens\":34,"
-                       "\"cost\":0.0123}"),
-                   &run, &t->err));
+    ASSERT_OK(json_parse(STR("{\"createdAt\":\"2026-01-01T00:00:00.000Z\",\"endedAt\":"
+                             "\"2026-01-01T00:59:05.250Z\",\"activeMs\":65250,\"waitedMs\":999,"
+                             "\"inputTokens\":1200,\"outputTokens\":34,\"cost\":0.0123}"),
+                         &run, &t->err));
+    ASSERT_OK(json_parse(STR("{\"endedAt\":\"2026-01-01T00:59:05.250Z\",\"activeMs\":4200,"
+                             "\"waitedMs\":3301000,\"cost\":0.5}"),
+                         &waited, &t->err));
     show_init(&show, terminal.out);
     show_cost(&show, run);
     ASSERT_CONTAINS(read_terminal(t, &terminal, "0.0123"),
-                    "1 min 05 s · 1200 tokens in, 34 out · 0.0123");
+                    "done in 1 min 05 s · 1200 tokens in, 34 out · 0.0123");
+    show_cost(&show, waited);
+    ASSERT_CONTAINS(read_terminal(t, &terminal, "0.5"),
+                    "done in 4.2 s, waited 55 min 01 s for you · 0.5000");
     show_init(&show, stdout);
     show_cost(&show, NULL);
 }

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "run/program.h"
+#include "run/trace.h"
 #include "stage.h"
 
 static struct run_info info_of(struct stage *stage, struct str run_id)
@@ -136,5 +138,79 @@ DB_TEST(runs_are_listed_newest_first_from_any_of_them_on)
     err_reset(&t->err);
     ASSERT_FAILS(run_get(stage->runner, str_take(ids[2], 8), &t->arena, &info, &t->err),
                  ERR_NOT_FOUND);
+    stage_free(stage);
+}
+
+/* ---- what it worked and what it waited ---- */
+
+static void find_end(void *arg, struct str line)
+{
+    *(unsigned *)arg += str_find(line, STR(" done ")) > 0 &&
+                        str_find(line, STR("(took 4.0 min, waited 55.0 min for you)")) > 0;
+}
+
+DB_TEST(time_in_which_a_run_waited_for_a_person_is_told_apart)
+{
+    struct stage *stage = stage_new(t);
+    struct run_info info;
+    unsigned told = 0;
+    struct str run;
+
+    stage_says(stage, "?");
+    run = stage_run(stage, "send");
+    loop_fake_advance(stage->loop, MINUTES(4));
+    stage_answer(stage, "!send {}");
+    stage_settle(stage);
+    ASSERT_EQ(info_of(stage, run).active_ms / SECONDS(1), 240);
+    loop_fake_advance(stage->loop, MINUTES(55));
+    stage_says(stage, "sent");
+    ASSERT_OK(stage_decide(stage, INBOX_APPROVED, ""));
+    info = info_of(stage, run);
+    ASSERT_STR(info.status, "done");
+    ASSERT_EQ((info.ended_at - info.created_at) / MINUTES(1), 59);
+    ASSERT_EQ(info.active_ms / MINUTES(1), 4);
+    ASSERT_EQ(info.waited_ms / MINUTES(1), 55);
+    ASSERT_OK(run_trace(stage->domain, info.n, &run_program, false, find_end, &told, &t->err));
+    ASSERT_EQ(told, 1);
+    stage_free(stage);
+}
+
+DB_TEST(questions_of_the_same_time_are_waited_for_once)
+{
+    struct stage *stage = stage_new(t);
+    struct run_info info;
+    struct str run;
+
+    stage_says(stage, "!send {}\n!send {\"to\":\"b\"}");
+    stage_says(stage, "sent");
+    run = stage_run(stage, "send both");
+    loop_fake_advance(stage->loop, MINUTES(10));
+    ASSERT_OK(stage_decide(stage, INBOX_APPROVED, ""));
+    loop_fake_advance(stage->loop, MINUTES(5));
+    ASSERT_OK(stage_decide(stage, INBOX_REJECTED, ""));
+    info = info_of(stage, run);
+    ASSERT_STR(info.status, "done");
+    ASSERT_EQ(info.active_ms / SECONDS(1), 0);
+    ASSERT_EQ(info.waited_ms / MINUTES(1), 15);
+    stage_free(stage);
+}
+
+DB_TEST(a_run_that_works_while_it_asks_does_not_wait)
+{
+    struct stage *stage = stage_new(t);
+    struct run_info info;
+    struct str run;
+
+    stage->hold_tools = true;
+    stage_says(stage, "!note {}\n!send {}");
+    stage_says(stage, "sent");
+    run = stage_run(stage, "note and send");
+    loop_fake_advance(stage->loop, SECONDS(5));
+    ASSERT_OK(stage_decide(stage, INBOX_REJECTED, ""));
+    stage_finish(stage);
+    info = info_of(stage, run);
+    ASSERT_STR(info.status, "done");
+    ASSERT_EQ(info.active_ms / SECONDS(1), 5);
+    ASSERT_EQ(info.waited_ms, 0);
     stage_free(stage);
 }

@@ -188,6 +188,8 @@ export interface Run {
   createdAt: Time;
   updatedAt?: Time;
   endedAt?: Time;
+  activeMs?: number;
+  waitedMs?: number;
 }
 
 interface EventBase {
@@ -460,6 +462,7 @@ export interface TraceEvent {
   attributes: string[];
   by: { thread: string; key?: number; point: number; doing: string } | null;
   tookMs?: number;
+  waitedMs?: number;
   message?: {
     id: string;
     kind: string;

@@ -17,7 +17,7 @@ const PAGE = 50;
 const READ = 200; // for the charts
 
 function Row({ run, name, woken, chosen }: { run: Run; name: string; woken: WakeNames; chosen: boolean }) {
-  const lasted = run.endedAt ? duration(Date.parse(run.endedAt) - Date.parse(run.createdAt)) : "";
+  const lasted = run.endedAt ? duration(run.activeMs ?? 0) : "";
   return (
     <li>
       <Link to={`/runs/${run.runId}`} className={cx("run-row", chosen && "run-on")} aria-current={chosen ? "true" : undefined}>

@@ -22,12 +22,12 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 const of = (n: number | undefined, max: number | undefined): string => (max ? `${n ?? 0} of ${max}` : String(n ?? 0));
 
 function Facts({ run }: { run: Run }) {
-  const end = run.endedAt ?? (run.status === "waiting" ? run.updatedAt : undefined);
-  const lasted = end ? Date.parse(end) - Date.parse(run.createdAt) : Date.now() - Date.parse(run.createdAt);
+  const goesOn = run.endedAt || run.status === "waiting" ? 0 : Date.now() - Date.parse(run.updatedAt ?? run.createdAt);
   return (
     <dl className="run-facts">
       <Fact label="Began"><Time at={run.createdAt} /></Fact>
-      <Fact label={run.endedAt ? "Lasted" : "So far"}>{duration(lasted)}</Fact>
+      <Fact label={run.endedAt ? "Done in" : "So far"}>{duration((run.activeMs ?? 0) + goesOn)}</Fact>
+      {(run.waitedMs ?? 0) >= 1000 ? <Fact label="Waited for you">{duration(run.waitedMs ?? 0)}</Fact> : null}
       <Fact label="Model">{run.model ?? "default"}</Fact>
       <Fact label="Tokens">{tokens(run.inputTokens ?? 0)} in, {tokens(run.outputTokens ?? 0)} out{run.cachedTokens ? `, ${tokens(run.cachedTokens)} cached` : ""}</Fact>
       <Fact label="Cost">{money(run.cost ?? 0)}</Fact>

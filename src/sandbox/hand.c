@@ -7,6 +7,7 @@
  */
 #include "sandbox/hand.h"
 
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct hand_job {
     hand_done_fn *done;
     void *arg;
     bool cancelled;
+    bool command;      /* bash: what it leaves behind counts */
     struct err failed; /* it could not even be sent: told by the guard's next tick */
     struct loop_timer guard;
     struct hand_job *next;
@@ -40,6 +42,8 @@ struct hand {
     void (*closed)(void *arg); /* it is being closed */
     void *closed_arg;
     struct buf cwd, read, state; /* texts of what the next hand should know */
+    int64_t background;          /* processes that commands left behind, as far as is known */
+    int64_t ended;               /* of those, gone with an earlier process, and not told yet */
 };
 
 /* ---- copying the specification ---- */
@@ -147,7 +151,7 @@ static void write_state(struct hand *hand)
     struct json_writer w = JSON_WRITER(&hand->state);
 
     buf_clear(&hand->state);
-    if (hand->cwd.n == 0 && hand->read.n == 0)
+    if (hand->cwd.n == 0 && hand->read.n == 0 && !hand->background && !hand->ended)
         return;
     json_write_object_begin(&w);
     if (hand->cwd.n > 0) {
@@ -156,7 +160,46 @@ static void write_state(struct hand *hand)
     if (hand->read.n > 0) {
         json_put_raw(&w, "read", buf_str(&hand->read));
     }
+    if (hand->background + hand->ended > 0)
+        json_put_i64(&w, "background", hand->background + hand->ended);
     json_write_object_end(&w);
+}
+
+/* ---- what commands leave behind ---- */
+
+/* The hand says how many; it is believed as far as it could be true. */
+static int64_t background_of(struct json_object *from)
+{
+    int64_t n = 0;
+
+    json_get_i64(from, "background", &n, NULL);
+    return n < 0 ? 0 : n > HAND_BACKGROUND_MAX ? HAND_BACKGROUND_MAX : n;
+}
+
+/* Processes end with their sandbox, which nobody sees who started them: the next command says so,
+ * to the model and to the person. */
+static void tell_ended(struct hand *hand, struct json_object *result)
+{
+    struct str already = json_str(json_find(result, "message"));
+    AUTO_BUF text = BUF_INIT(FRAME_BYTES);
+
+    buf_printf(&text,
+               "%.*s%s%lld background %s of earlier commands no longer %s: the sandbox was "
+               "ended meanwhile (" HAND_ENDS_WHEN ") and began anew",
+               STR_ARG(already), already.n ? "; " : "", (long long)hand->ended,
+               hand->ended == 1 ? "process" : "processes", hand->ended == 1 ? "runs" : "run");
+    json_object_object_add(result, "message", json_object_new_string_len(text.p, (int)text.n));
+    hand->ended = 0;
+}
+
+static void note_background(struct hand *hand, struct json_object *result)
+{
+    if (!json_object_is_type(result, json_type_object))
+        return;
+    hand->background = background_of(result);
+    json_object_object_del(result, "background");
+    if (hand->ended > 0)
+        tell_ended(hand, result);
 }
 
 static struct hand_job *find_job(struct hand *hand, int64_t id)
@@ -199,6 +242,8 @@ static void on_reply(void *arg, const struct hand_frame *frame)
         fail(job, &frame->err);
         return;
     }
+    if (job->command)
+        note_background(hand, frame->result);
     json_write_value(&w, frame->result);
     if (json_write_end(&w) < 0)
         err_set(&reply.err, ERR_TOO_LARGE, "the answer is larger than %u bytes", FRAME_BYTES);
@@ -294,6 +339,8 @@ static int send_job(struct hand *hand, const struct hand_job *job, const char *o
     struct json_writer w = JSON_WRITER(&text);
 
     if (!hand->proc) {
+        hand->ended += hand->background;
+        hand->background = 0;
         write_state(hand);
         if (hand_proc_start(hand->loop, &hand->spec, buf_str(&hand->state), &calls, hand,
                             &hand->proc, err) < 0)
@@ -320,7 +367,11 @@ int hand_call(struct hand *hand, const char *operation, struct str arguments, ha
     if (check_call(hand, operation, arguments, &limit_ms, err) < 0)
         return -1;
     job = NEW(struct hand_job);
-    *job = (struct hand_job){ .hand = hand, .id = hand->next_id++, .done = done, .arg = arg };
+    *job = (struct hand_job){ .hand = hand,
+                              .id = hand->next_id++,
+                              .done = done,
+                              .arg = arg,
+                              .command = strcmp(operation, "bash") == 0 };
     job->guard.fire = on_guard;
     job->next = hand->jobs;
     hand->jobs = job;
@@ -406,6 +457,7 @@ void hand_set_state(struct hand *hand, struct str json)
         return;
     frame.cwd = json_str(json_find(doc, "cwd"));
     frame.read = json_find(doc, "read");
+    hand->background = background_of(doc);
     keep_state(hand, &frame);
 }
 

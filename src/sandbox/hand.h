@@ -67,7 +67,8 @@ int hand_call(struct hand *hand, const char *operation, struct str arguments, ha
 void hand_cancel(struct hand_job *job);
 
 /* For a hand that replaces an earlier one of the same run: what it should know (cwd, files read
- * with their hashes), as hand_state() gave it. Before the first call. */
+ * with their hashes, how many background processes went with the earlier one), as hand_state()
+ * gave it. Before the first call. The first command's result says in `message` what went. */
 void hand_set_state(struct hand *hand, struct str json);
 /* JSON, kept up to date with every reply; empty before the first. Valid until the next reply. */
 struct str hand_state(const struct hand *hand);

@@ -30,6 +30,10 @@
 #define HAND_FILES_MS  60000 /* limit of a job that has none of its own */
 #define HAND_TIME_MAX  600000
 
+#define HAND_BACKGROUND_MAX 4096
+/* Why a sandbox ends before its run does; tool/hands.h has the minutes. */
+#define HAND_ENDS_WHEN "after 10 minutes without a call, or because Dormouse stopped"
+
 /* ---- hand_find.c ---- */
 
 #define HAND_NAME "dormouse-hand"

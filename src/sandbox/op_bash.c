@@ -282,8 +282,23 @@ static void write_end(const struct command *c, struct json_writer *out)
     }
 }
 
+/* What commands left behind and still runs. */
+static int64_t count_background(void)
+{
+    struct proc_info *list;
+    size_t n = procs_read(&list);
+    int64_t alive = 0;
+
+    for (size_t i = 0; i < n; i++)
+        alive += !list[i].zombie;
+    free(list);
+    return alive;
+}
+
 static void write_result(const struct command *c, struct json_writer *out)
 {
+    int64_t background = count_background();
+
     json_write_object_begin(out);
     write_end(c, out);
     write_stream(out, c->merge ? "output" : "stdout", &c->kept[OUT]);
@@ -295,6 +310,8 @@ static void write_result(const struct command *c, struct json_writer *out)
         json_put_text(out, "limit", c->child.limit);
         json_put_text(out, "message", c->child.message);
     }
+    if (background > 0)
+        json_put_i64(out, "background", background);
     json_put_text(out, "cwd", c->ctx->state->cwd);
     json_write_object_end(out);
 }

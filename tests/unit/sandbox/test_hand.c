@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "rig.h"
 
 TEST(a_command_runs_and_says_how_it_ended)
@@ -195,6 +196,50 @@ TEST(a_killed_hand_is_replaced_and_the_next_one_knows_where_it_was)
     rig_bash(&rig, "mkdir sub; cd sub");
     kill_hand(&rig);
     ASSERT_CONTAINS(rig_bash(&rig, "pwd"), "/home/project/sub\n");
+    rig_end(&rig);
+}
+
+static const char ended_note[] = "%d background %s of earlier commands no longer %s: the sandbox "
+                                 "was ended meanwhile (after 10 minutes without a call, or because "
+                                 "Dormouse stopped) and began anew";
+
+TEST(the_first_command_of_a_later_hand_says_what_went_with_the_earlier_one)
+{
+    struct rig rig;
+    char *state;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "sleep 100 & sleep 100 & echo begun");
+    ASSERT(!json_find(rig.doc, "background")); /* between the hand and its keeper */
+    rig_bash(&rig, "sleep 100 & true");
+    ASSERT_TEXT(rig_text(&rig, "message"), "");
+    rig_call(&rig, "read_file", "{\"path\":\"readme\"}");
+    state = arena_copy(&t->arena, hand_state(rig.hand).p, hand_state(rig.hand).n);
+    rig_end_hand(&rig);
+    rig_start(&rig);
+    hand_set_state(rig.hand, str_from(state));
+    rig_call(&rig, "read_file", "{\"path\":\"readme\"}");
+    /* Not told yet: not even when this one ends too. */
+    ASSERT_CONTAINS(arena_str(&t->arena, hand_state(rig.hand)).p, "\"background\":3");
+    ASSERT_TEXT(rig_bash(&rig, "sleep 100 & echo on"), "on\n");
+    ASSERT_TEXT(rig_text(&rig, "message"),
+                arena_printf(&t->arena, ended_note, 3, "processes", "run"));
+    ASSERT_TEXT(rig_bash(&rig, "echo told"), "told\n");
+    ASSERT_TEXT(rig_text(&rig, "message"), "");
+    rig_end(&rig);
+}
+
+TEST(a_background_process_that_went_with_a_killed_hand_is_told)
+{
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig_bash(&rig, "sleep 100 & true");
+    kill_hand(&rig);
+    rig_bash(&rig, "false");
+    ASSERT_EQ(rig_exit(&rig), 1);
+    ASSERT_TEXT(rig_text(&rig, "message"),
+                arena_printf(&t->arena, ended_note, 1, "process", "runs"));
     rig_end(&rig);
 }
 

@@ -443,9 +443,14 @@ void hand_close(struct hand *hand, void (*closed)(void *arg), void *arg)
         hand_closed(hand);
 }
 
-void hand_close_wait(struct hand *hand)
+void hand_close_wait(struct hand *const *hands, size_t n)
 {
-    hand_proc_close_wait(hand->proc);
+    struct hand_proc **procs = NEW_N(struct hand_proc *, n);
+
+    for (size_t i = 0; i < n; i++)
+        procs[i] = hands[i]->proc;
+    hand_proc_close_wait(procs, n);
+    free(procs);
 }
 
 void hand_set_state(struct hand *hand, struct str json)

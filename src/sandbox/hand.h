@@ -46,8 +46,9 @@ AUTO_DEFINE(hand)
  * ends, the hand looks for the last time, and what it set aside is still told. closed comes once,
  * perhaps before this returns, and the hand is gone then. */
 void hand_close(struct hand *hand, void (*closed)(void *arg), void *arg);
-/* Of one that is being closed: until closed has come, without the loop. */
-void hand_close_wait(struct hand *hand);
+/* Of those that are being closed: until closed has come of each, without the loop. They are waited
+ * for together, for a few seconds in all; one that has not ended by then is killed. */
+void hand_close_wait(struct hand *const *hands, size_t n);
 
 /* Valid during the callback. */
 struct hand_reply {

@@ -127,8 +127,8 @@ int hand_proc_start(struct loop *loop, const struct sandbox_spec *spec, struct s
 int hand_proc_send(struct hand_proc *proc, struct str json, struct err *err);
 /* Asks it to end everything and to look for the last time: notices still come, then ended. */
 void hand_proc_close(struct hand_proc *proc);
-/* Without the loop, until ended came. */
-void hand_proc_close_wait(struct hand_proc *proc);
+/* Without the loop, until ended came of each: HAND_LAST_MS in all. */
+void hand_proc_close_wait(struct hand_proc *const *procs, size_t n);
 /* Kills everything in it; it is collected later. */
 void hand_proc_drop(struct hand_proc *proc);
 int hand_proc_pid(const struct hand_proc *proc, uint64_t *ret_stamp);

@@ -285,18 +285,36 @@ void hand_proc_close(struct hand_proc *proc)
     loop_timer_start(proc->loop, &proc->start_limit, HAND_LAST_MS);
 }
 
-void hand_proc_close_wait(struct hand_proc *proc)
+/* Those that may still say something; the others have no descriptor. */
+static size_t close_polls(struct hand_proc *const *procs, size_t n, struct pollfd *polls)
 {
-    struct pollfd in = { .fd = proc->socket, .events = POLLIN };
+    size_t open = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bool over = procs[i]->dropped || procs[i]->deaf;
+
+        polls[i] = (struct pollfd){ .fd = over ? -1 : procs[i]->socket, .events = POLLIN };
+        open += !over;
+    }
+    return open;
+}
+
+void hand_proc_close_wait(struct hand_proc *const *procs, size_t n)
+{
+    struct pollfd *polls = NEW_N(struct pollfd, n);
     int64_t until = clock_mono_ms(clock_system()) + HAND_LAST_MS, left = HAND_LAST_MS;
     struct err why = ERR_INIT;
 
-    while (!proc->dropped && !proc->deaf && left > 0 && poll(&in, 1, (int)left) > 0) {
-        read_some(proc);
+    while (left > 0 && close_polls(procs, n, polls) > 0 && poll(polls, n, (int)left) > 0) {
+        for (size_t i = 0; i < n; i++)
+            if (polls[i].revents)
+                read_some(procs[i]);
         left = until - clock_mono_ms(clock_system());
     }
     err_set(&why, ERR_CANCELLED, "the run has ended");
-    give_up(proc, &why);
+    for (size_t i = 0; i < n; i++)
+        give_up(procs[i], &why);
+    free(polls);
 }
 
 /* ---- out ---- */

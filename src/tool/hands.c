@@ -63,14 +63,32 @@ static void held_end(struct held *held)
     hand_close(held->hand, held_closed, held);
 }
 
+/* All at once: the stop of the daemon waits for the slowest and not for each. */
+static void wait_for_closing(struct hands *hands)
+{
+    struct hand **list;
+    size_t n = 0;
+
+    for (const struct held *held = hands->closing; held; held = held->next)
+        n++;
+    if (n == 0)
+        return;
+    list = NEW_N(struct hand *, n);
+    n = 0;
+    for (const struct held *held = hands->closing; held; held = held->next)
+        list[n++] = held->hand;
+    hand_close_wait(list, n);
+    free(list);
+    BUG_IF(hands->closing);
+}
+
 void hands_free(struct hands *hands)
 {
     if (!hands)
         return;
     for (size_t at = 0; map_count(&hands->by_run); at = 0)
         held_end(map_next(&hands->by_run, &at)->value);
-    while (hands->closing)
-        hand_close_wait(hands->closing->hand);
+    wait_for_closing(hands);
     map_release(&hands->by_run);
     free(hands);
 }

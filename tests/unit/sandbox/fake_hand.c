@@ -49,6 +49,7 @@ static const struct {
 } lines[] = {
     { "no_json", "this is not JSON" },
     { "array", "[1,2,3]" },
+    { "stays", "{\"id\":1,\"result\":1}" },
     { "wrong_id", "{\"id\":99,\"result\":1}" },
     { "no_id", "{\"result\":1}" },
     { "text_id", "{\"id\":\"1\",\"result\":1}" },

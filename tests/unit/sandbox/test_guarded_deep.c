@@ -256,7 +256,7 @@ TEST(what_is_made_until_the_end_is_set_aside)
         rig.notice_count = 0;
         hand_close(rig.hand, on_closed, &rig);
         if (waits)
-            hand_close_wait(rig.hand);
+            hand_close_wait(&rig.hand, 1);
         while (rig.hand)
             ASSERT_OK(loop_run(rig.loop, &t->err));
         ASSERT(!rig_is_there(&rig, "d/.envrc"));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "rig.h"
 #include "sandbox/hand_int.h"
 
@@ -120,6 +121,37 @@ TEST(a_hand_that_never_answers_is_given_up)
     fake(&rig, t, "never");
     rig_call(&rig, "bash", "{\"command\":\"true\",\"timeout_s\":1}");
     ASSERT_EQ(rig.err.code, ERR_TIMEOUT);
+    rig_end(&rig);
+}
+
+#define STUBBORN 3
+
+static void count_closed(void *arg)
+{
+    ++*(unsigned *)arg;
+}
+
+TEST(hands_that_do_not_end_are_waited_for_together)
+{
+    struct hand *hands[STUBBORN];
+    unsigned closed = 0;
+    struct rig rig;
+    int64_t began;
+
+    fake(&rig, t, "stays");
+    for (size_t i = 0; i < STUBBORN; i++) {
+        rig_call(&rig, "bash", "{\"command\":\"true\"}");
+        ASSERT_EQ(rig.err.code, ERR_NONE);
+        hands[i] = rig.hand;
+        rig.hand = NULL;
+    }
+    began = clock_mono_ms(clock_system());
+    for (size_t i = 0; i < STUBBORN; i++)
+        hand_close(hands[i], count_closed, &closed);
+    ASSERT_EQ(closed, 0);
+    hand_close_wait(hands, STUBBORN);
+    ASSERT_EQ(closed, STUBBORN);
+    ASSERT(clock_mono_ms(clock_system()) - began < 2 * HAND_LAST_MS);
     rig_end(&rig);
 }
 

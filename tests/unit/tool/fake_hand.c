@@ -73,9 +73,9 @@ void hand_close(struct hand *hand, void (*closed)(void *arg), void *arg)
     closed(arg);
 }
 
-void hand_close_wait(struct hand *hand)
+void hand_close_wait(struct hand *const *hands, size_t n)
 {
-    (void)hand;
+    (void)hands, (void)n;
     BUG("it is closed at once");
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/place.h"
 #include "sandbox/walls_int.h"
 
 void walls_add(struct walls *w, struct walls_list *list, const char *item)
@@ -34,54 +35,9 @@ static const char *absolute(struct walls *w, const char *path, const char *base)
     return arena_printf(&w->arena, "%s/%s", base, path);
 }
 
-static bool climbs(const char *rest)
-{
-    struct str left = str_from(rest), name;
-
-    while (str_split(&left, '/', &name))
-        if (str_is(name, ".."))
-            return true;
-    return false;
-}
-
-/* For what is not there yet: the longest existing beginning is resolved, the rest is appended as
- * it is. A rest with ".." in it means nothing certain and is refused. */
-static const char *resolve_rest(struct walls *w, char *path)
-{
-    char real[PATH_MAX] = "";
-    char *slash = strrchr(path, '/');
-
-    while (slash && slash != path) {
-        bool there;
-
-        *slash = '\0';
-        there = realpath(path, real) != NULL;
-        *slash = '/';
-        if (there)
-            break;
-        for (slash--; slash > path && *slash != '/'; slash--)
-            ;
-    }
-    if (slash == path || strcmp(real, "/") == 0)
-        real[0] = '\0';
-    if (!slash || climbs(slash))
-        return NULL;
-    return arena_printf(&w->arena, "%s%s", real, slash);
-}
-
 const char *walls_resolve(struct walls *w, const char *path, const char *base)
 {
-    char real[PATH_MAX];
-    const char *full = absolute(w, path, base);
-    size_t n = strlen(full);
-
-    if (n >= LIMIT_PATH_BYTES || path[0] == '\0')
-        return NULL;
-    if (realpath(full, real))
-        return arena_text(&w->arena, real);
-    while (n > 1 && full[n - 1] == '/')
-        n--;
-    return resolve_rest(w, arena_copy(&w->arena, full, n));
+    return path[0] ? place_real(absolute(w, path, base), "/", &w->arena) : NULL;
 }
 
 /* ---- links that others can change ---- */

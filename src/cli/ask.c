@@ -124,20 +124,37 @@ static size_t ask_page(const struct ask *ask)
     return ask->paged ? (size_t)term_height(ask->out) - 2 : 0;
 }
 
+void ask_draw(struct ask *ask)
+{
+    struct str title = show_member(ask->item, "title");
+    AUTO(pane) head = pane_new(ask->out);
+
+    pane_free(ask->pane);
+    ask->pane = pane_new(ask->out);
+    ask->width = term_width(ask->out);
+    ask->height = term_height(ask->out);
+    ask->continues = term_continues();
+    ask->sure = false;
+    pane_own(head, TERM_YELLOW, "? ", title.n ? title : show_member(ask->item, "toolName"));
+    pane_show(head, 0);
+    pane_item(ask->pane, ask->item);
+    pane_show(ask->pane, ask_page(ask));
+}
+
+bool ask_is_lost(const struct ask *ask)
+{
+    return ask->paged &&
+           (ask->continues != term_continues() || ask->width != term_width(ask->out) ||
+            ask->height != term_height(ask->out));
+}
+
 void ask_begin(struct ask *ask, FILE *out, struct json_object *item, unsigned without)
 {
-    struct str title = show_member(item, "title");
-    AUTO(pane) head = pane_new(out);
-
     *ask = (struct ask){ .out = out,
                          .item = item,
-                         .pane = pane_new(out),
                          .offered = ask_offers(item) & ~without,
                          .paged = term_height(out) > 0 };
-    pane_own(head, TERM_YELLOW, "? ", title.n ? title : show_member(item, "toolName"));
-    pane_show(head, 0);
-    pane_item(ask->pane, item);
-    pane_show(ask->pane, ask_page(ask));
+    ask_draw(ask);
 }
 
 void ask_release(struct ask *ask)

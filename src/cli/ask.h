@@ -47,6 +47,8 @@ struct ask {
     struct pane *pane;
     unsigned offered;
     bool paged;            /* on a terminal */
+    int width, height;     /* of the window that it was drawn for */
+    int continues;         /* term_continues() then */
     bool sure;             /* asked whether they are sure */
     bool anyway;           /* the second step was taken before */
     enum ask_word pending; /* what for */
@@ -57,6 +59,12 @@ struct ask {
  * taken over. without: words that are not offered here. */
 void ask_begin(struct ask *ask, FILE *out, struct json_object *item, unsigned without);
 void ask_release(struct ask *ask);
+/* The program was stopped and went on, or the window has another size: what is on the screen is not
+ * what was drawn. Only after term_watch(). */
+bool ask_is_lost(const struct ask *ask);
+/* Draws it from its beginning, for the window as it is now; a yes that was to be confirmed has to
+ * be said again. The caller waits again before it reads (TERM_ARM_MS). */
+void ask_draw(struct ask *ask);
 /* What stands before the cursor now. */
 void ask_prompt(const struct ask *ask, struct buf *out);
 /* More pages are to come: what is typed turns them. */

@@ -118,7 +118,7 @@ static enum chat_read read_answer(struct chat *chat, const struct ask *ask, stru
     fflush(stdout);
     if (!ask_is_paging(ask) && !chat_line_arm(chat->line))
         return CHAT_INTERRUPTED;
-    return chat_line_read(chat->line, buf_text(&prompt), ret_text);
+    return chat_line_answer(chat->line, ask, buf_text(&prompt), ret_text);
 }
 
 /* What was said of it: 1 decided, 0 left for later, -1. */
@@ -133,6 +133,9 @@ static int converse_about(struct chat *chat, struct ask *ask, struct err *err)
             return left(chat, ask->item);
         case CHAT_INTERRUPTED:
             return give_up(chat, err);
+        case CHAT_LOST:
+            ask_draw(ask);
+            continue;
         case CHAT_LINE:
             break;
         }

@@ -17,6 +17,7 @@
 #include "cli/show.h"
 #include "cli/talk.h"
 
+struct ask;
 struct json_object;
 
 /* Ctrl-C since it was last looked at. */
@@ -44,9 +45,13 @@ typedef void chat_complete_fn(void *arg, struct str before, chat_offer_fn *offer
 struct chat_line *chat_line_new(const char *data_dir, chat_complete_fn *complete, void *arg);
 void chat_line_free(struct chat_line *line);
 bool chat_line_is_terminal(const struct chat_line *line);
-enum chat_read { CHAT_EOF = 0, CHAT_LINE, CHAT_INTERRUPTED };
+enum chat_read { CHAT_EOF = 0, CHAT_LINE, CHAT_INTERRUPTED, CHAT_LOST };
 /* One line without its newline, valid until the next call. history: it is kept. */
 enum chat_read chat_line_read(struct chat_line *line, const char *prompt, struct str *ret_text);
+/* The answer to a question; CHAT_LOST: the question is on the screen no more (ask_is_lost()), and
+ * what was typed is forgotten. */
+enum chat_read chat_line_answer(struct chat_line *line, const struct ask *ask, const char *prompt,
+                                struct str *ret_text);
 /* A question was just shown: waits a moment, then forgets what was typed before it could be read.
  * Without a terminal there is nothing to forget: lines were written for the questions they answer.
  * False: Ctrl-C. */

@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/dl.h"
 #include "base/utf8.h"
+#include "cli/ask.h"
 #include "cli/chat_int.h"
 #include "cli/leave.h"
 #include "cli/term.h"
@@ -67,6 +68,8 @@ struct chat_line {
     char shown_prompt[256];
     chat_complete_fn *complete;
     void *arg;
+    const struct ask *ask; /* what the line answers; NULL: it is a message */
+    int continues;         /* term_continues() when the editor took the terminal */
     bool terminal, broken_off;
     struct chat_ear ear; /* fd NULL: nothing is heard */
     struct buf text;     /* plain: what was read */
@@ -76,12 +79,14 @@ struct chat_line {
 /* One line is read at a time, by one thread: the editor's callbacks find it here. */
 static struct chat_line *reading;
 
-static void on_signal(int number)
+static void on_screen(void)
 {
-    if (number != SIGINT) {
-        resized = 1;
-        return;
-    }
+    resized = 1;
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
     chat_interrupted++;
     /* The daemon may not answer what the first one asked of it. The editor has its own terminal
      * settings, and takes them back itself. */
@@ -125,6 +130,27 @@ static void wait_for_key(EditLine *el)
     }
 }
 
+static bool is_lost(const struct chat_line *line)
+{
+    return line->ask && ask_is_lost(line->ask);
+}
+
+/* Another size, or the terminal was somebody else's while we were stopped: the editor takes it
+ * again, and writes the line anew. */
+static void take_screen(EditLine *el)
+{
+    resized = 0;
+    if (!el)
+        return;
+    lib.el_resize(el);
+    if (reading->continues == term_continues())
+        return;
+    reading->continues = term_continues();
+    lib.el_set(el, EL_PREP_TERM, 0);
+    lib.el_set(el, EL_PREP_TERM, 1);
+    lib.el_set(el, EL_REFRESH);
+}
+
 /* A byte; -1 with errno, 0 at the end. */
 static int get_byte(EditLine *el, unsigned char *ret_byte)
 {
@@ -132,6 +158,8 @@ static int get_byte(EditLine *el, unsigned char *ret_byte)
         ssize_t n;
 
         wait_for_key(el);
+        if (is_lost(reading))
+            return -1;
         n = chat_interrupted || resized ? -1 : read(STDIN_FILENO, ret_byte, 1);
         if (n == 1 && *ret_byte == '\0')
             *ret_byte = CTRL_D; /* typed before the editor had the terminal: Linux keeps it so */
@@ -143,9 +171,7 @@ static int get_byte(EditLine *el, unsigned char *ret_byte)
             *ret_byte = CTRL_C;
             return 1;
         }
-        if (resized && el)
-            lib.el_resize(el);
-        resized = 0;
+        take_screen(el);
     }
 }
 
@@ -282,7 +308,7 @@ static void open_editor(struct chat_line *line)
 struct chat_line *chat_line_new(const char *data_dir, chat_complete_fn *complete_fn, void *arg)
 {
     struct chat_line *line = NEW(struct chat_line);
-    struct sigaction act = { .sa_handler = on_signal };
+    struct sigaction act = { .sa_handler = on_interrupt };
     const char *term = getenv("TERM");
 
     *line = (struct chat_line){
@@ -290,7 +316,7 @@ struct chat_line *chat_line_new(const char *data_dir, chat_complete_fn *complete
     };
     sigaction(SIGINT, &act, NULL);
     leave_catch(wake_reader);
-    sigaction(SIGWINCH, &act, NULL);
+    term_watch(on_screen);
     line->terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (line->terminal && term && strcmp(term, "dumb") != 0)
         open_editor(line);
@@ -322,6 +348,7 @@ static enum chat_read read_edited(struct chat_line *line, struct str *ret_text)
     int n = 0;
 
     line->broken_off = false;
+    line->continues = term_continues();
     reading = line;
     text = lib.el_gets(line->el, &n);
     reading = NULL;
@@ -364,6 +391,8 @@ static enum chat_read read_plain(struct chat_line *line, struct str *ret_text)
 
         if (n < 0 && errno == EINTR && chat_interrupted)
             return CHAT_INTERRUPTED;
+        if (is_lost(line))
+            return CHAT_LOST;
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -387,6 +416,20 @@ enum chat_read chat_line_read(struct chat_line *line, const char *prompt, struct
     r = line->el ? read_edited(line, ret_text) : read_plain(line, ret_text);
     chat_interrupted = 0;
     return leave_asked() ? CHAT_EOF : r;
+}
+
+enum chat_read chat_line_answer(struct chat_line *line, const struct ask *ask, const char *prompt,
+                                struct str *ret_text)
+{
+    enum chat_read r;
+
+    line->ask = ask;
+    r = chat_line_read(line, prompt, ret_text);
+    line->ask = NULL;
+    if (r == CHAT_INTERRUPTED || leave_asked() || !ask_is_lost(ask))
+        return r;
+    fputc('\n', stdout);
+    return CHAT_LOST;
 }
 
 bool chat_line_arm(struct chat_line *line)

@@ -64,22 +64,59 @@ static int decide_with(const struct cli_args *args, const struct decide *decide)
 
 /* ---- approve ---- */
 
-/* One line from the terminal; false at its end. */
-static bool read_line(struct buf *line)
+/* One line from the terminal; 0 at its end, -1 when the question is on the screen no more. */
+static int read_line(const struct ask *ask, struct buf *line)
 {
-    int c;
-
     buf_clear(line);
-    while ((c = getchar()) != EOF && c != '\n')
-        buf_add_char(line, (char)c);
-    return c != EOF;
+    for (;;) {
+        int c = getchar();
+
+        if (ask_is_lost(ask)) {
+            clearerr(stdin);
+            return -1;
+        }
+        if (c == '\n')
+            return 1;
+        if (c != EOF)
+            buf_add_char(line, (char)c);
+        else if (!ferror(stdin) || errno != EINTR)
+            return 0;
+        else
+            clearerr(stdin);
+    }
+}
+
+/* Asks until something was decided; false: the terminal has ended. */
+static bool ask_at_terminal(struct ask *ask, struct decide *ret_said)
+{
+    AUTO_BUF line = BUF_INIT(64 * KIB);
+    int r;
+
+    term_watch(NULL);
+    for (;;) {
+        AUTO_BUF prompt = BUF_INIT(4 * KIB);
+
+        if (!ask_is_paging(ask))
+            term_arm();
+        ask_prompt(ask, &prompt);
+        fputs(buf_text(&prompt), stdout);
+        fflush(stdout);
+        r = read_line(ask, &line);
+        if (r == 0)
+            return false;
+        if (r > 0 && ask_take(ask, buf_str(&line), ret_said) == ASK_DECIDED)
+            return true;
+        if (r < 0) {
+            putchar('\n');
+            ask_draw(ask);
+        }
+    }
 }
 
 /* A person at a terminal approves what they see: it is shown here, whatever they saw before. */
 static int approve_shown(const struct cli_args *args, struct talk *talk, struct decide *decide,
                          struct err *err)
 {
-    AUTO_BUF line = BUF_INIT(64 * KIB);
     struct decide said = { .decision = NULL };
     struct ask ask;
     AUTO_JSON item = NULL;
@@ -91,20 +128,11 @@ static int approve_shown(const struct cli_args *args, struct talk *talk, struct 
         return send_it(args, talk, decide);
     ask_begin(&ask, stdout, TAKE(item), 1u << ASK_EDIT | 1u << ASK_RUN | 1u << ASK_ALWAYS);
     ask.anyway = cli_has(args, "anyway");
-    do {
-        AUTO_BUF prompt = BUF_INIT(4 * KIB);
-
-        if (!ask_is_paging(&ask))
-            term_arm();
-        ask_prompt(&ask, &prompt);
-        fputs(buf_text(&prompt), stdout);
-        fflush(stdout);
-        if (!read_line(&line)) {
-            ask_release(&ask);
-            puts("\nIt still waits.");
-            return CLI_WAITING;
-        }
-    } while (ask_take(&ask, buf_str(&line), &said) != ASK_DECIDED);
+    if (!ask_at_terminal(&ask, &said)) {
+        ask_release(&ask);
+        puts("\nIt still waits.");
+        return CLI_WAITING;
+    }
     if (strcmp(said.decision, "approve") != 0)
         *decide = said;
     decide->anyway = said.anyway;

@@ -86,6 +86,8 @@ int follow_open(struct follow *f, const struct cli_args *args, struct err *err)
     f->person = !cli_json(args) && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     show_init(&f->show, stdout);
     f->show.quiet = f->person;
+    if (f->person)
+        term_watch(wake_up);
     if (talk_open(args, &f->stream.talk, err) < 0)
         return -1;
     return talk_again(f->stream.talk, &f->side, err);
@@ -266,7 +268,7 @@ static void wait_for_something(struct follow *f)
     if (f->person && follow_ask_in(f) >= 0)
         wait_ms = follow_ask_in(f);
     poll(fds, ARRAY_LEN(fds), wait_ms);
-    if (fds[2].revents && follow_typed(f) < 0)
+    if (fds[2].revents && !follow_is_lost(f) && follow_typed(f) < 0)
         f->person = false;
 }
 

@@ -56,6 +56,9 @@ void follow_forget_interrupts(void);
 
 /* Shows the oldest item, and a moment later the question about it, when none is shown. */
 void follow_ask(struct follow *f);
+/* A question is on the screen no more, as after Ctrl-Z and fg: follow_ask() draws it again, and
+ * nothing that is typed before answers it. */
+bool follow_is_lost(const struct follow *f);
 /* How long until the question is due, for poll(2); -1: there is none to wait for. */
 int follow_ask_in(const struct follow *f);
 /* Takes back a question that is on the screen: something else is to be shown. */

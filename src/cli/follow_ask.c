@@ -85,10 +85,26 @@ int follow_ask_in(const struct follow *f)
     return left > 0 ? (int)left : 0;
 }
 
+bool follow_is_lost(const struct follow *f)
+{
+    return f->ask.item && ask_is_lost(&f->ask);
+}
+
+/* Not while it still rests: a window that is drawn wider changes many times a second. */
+static void ask_draw_lost(struct follow *f)
+{
+    if (!follow_is_lost(f) || (!f->asked && ask_now() < f->prompt_at))
+        return;
+    follow_unask(f);
+    ask_draw(&f->ask);
+    f->prompt_at = ask_now() + TERM_ARM_MS;
+}
+
 void follow_ask(struct follow *f)
 {
     AUTO_BUF prompt = BUF_INIT(4 * KIB);
 
+    ask_draw_lost(f);
     if (f->asked || !f->items)
         return;
     if (!f->ask.item)

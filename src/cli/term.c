@@ -4,7 +4,9 @@
  */
 #include "cli/term.h"
 
+#include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -70,8 +72,36 @@ void term_arm(void)
     fflush(stdout);
     if (!isatty(STDIN_FILENO))
         return;
-    nanosleep(&moment, NULL);
+    while (nanosleep(&moment, &moment) < 0 && errno == EINTR)
+        continue;
     term_forget_typed();
+}
+
+static volatile sig_atomic_t term_continued;
+static void (*term_wake)(void);
+
+static void term_on_signal(int number)
+{
+    int kept = errno;
+
+    term_continued += number == SIGCONT;
+    if (term_wake)
+        term_wake();
+    errno = kept;
+}
+
+void term_watch(void (*wake)(void))
+{
+    struct sigaction act = { .sa_handler = term_on_signal };
+
+    term_wake = wake;
+    sigaction(SIGCONT, &act, NULL);
+    sigaction(SIGWINCH, &act, NULL);
+}
+
+int term_continues(void)
+{
+    return term_continued;
 }
 
 int term_height(FILE *stream)

@@ -37,6 +37,12 @@ void term_forget_typed(void);
  */
 void term_arm(void);
 #define TERM_ARM_MS 500 /* a question stands that long before it can be answered */
+/* From now on it is noticed when the program goes on after it was stopped (Ctrl-Z and fg) and when
+ * the window has another size: either interrupts what reads, and calls wake from the signal's
+ * handler (may be NULL). */
+void term_watch(void (*wake)(void));
+/* How often it went on since then. */
+int term_continues(void);
 /* Rows of the terminal behind stream; 0: it is none. */
 int term_height(FILE *stream);
 /* Columns of the terminal behind stream; 0: it is none, lines may have any length. */

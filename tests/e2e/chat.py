@@ -36,6 +36,23 @@ class Terminal:
         self.from_here = len(self.seen)
         os.write(self.fd, text.encode())
 
+    def edits(self):
+        """The line is the program's to edit, not the terminal's."""
+        return not termios.tcgetattr(self.fd)[3] & termios.ICANON
+
+    def stop_and_go_on(self, typed=""):
+        """As Ctrl-Z and fg with a shell that has the terminal in between, where something is typed."""
+        eventually(self.edits, "the editor has the terminal")
+        self.from_here = len(self.seen)
+        os.kill(self.pid, signal.SIGSTOP)
+        os.waitpid(self.pid, os.WUNTRACED)
+        mode = termios.tcgetattr(self.fd)
+        mode[3] |= termios.ICANON | termios.ECHO
+        termios.tcsetattr(self.fd, termios.TCSANOW, mode)
+        os.write(self.fd, typed.encode())
+        os.kill(self.pid, signal.SIGCONT)
+        eventually(self.edits, "the editor has the terminal again")
+
     def read(self, seconds):
         """False when the other side is closed."""
         if not select.select([self.fd], [], [], seconds)[0]:
@@ -106,6 +123,36 @@ def ctrl_d_typed_while_a_run_goes_on_leaves_after_it(box):
     chat.type("\x04")
     expect(chat.ended() == 0, "Ctrl-D is no failure")
     expect("1 file" in chat.seen, f"the run was not waited for: {chat.seen!r}")
+
+
+@test
+def a_stop_takes_the_terminal_and_gives_it_back(box):
+    chat = Terminal(box)
+    chat.prompt()
+    chat.stop_and_go_on()
+    chat.wait("> ")
+    chat.type("read note.txt\n")
+    chat.wait("there is no note.txt")
+    chat.prompt()
+
+
+@test
+def a_question_is_drawn_again_after_a_stop_and_for_another_window(box):
+    chat = Terminal(box)
+    chat.prompt()
+    chat.type("write milk to note.txt\n")
+    chat.wait("Allow it?")
+    chat.stop_and_go_on("yes\n")
+    chat.wait("+milk")
+    chat.wait("Allow it?")
+    chat.from_here = len(chat.seen)
+    fcntl.ioctl(chat.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 60, 0, 0))
+    chat.wait("+milk")
+    chat.wait("Allow it?")
+    expect(not os.path.exists(f"{box.work}/note.txt"), chat.seen)
+    chat.type("yes\n")
+    chat.prompt()
+    expect(os.path.exists(f"{box.work}/note.txt"), chat.seen)
 
 
 @test

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """Runs as people and programs start them: run, stdio, the inbox, kill switches, and the keeper that
 serves them when no daemon does. The model is the built-in one, so what it does is known."""
+import fcntl
 import json
 import os
 import pty
+import re
 import select
+import signal
 import socket
 import sqlite3
+import struct
 import subprocess
+import termios
 import time
 
 from harness import (BINARY, WAIT_S, Skip, eventually, expect, expect_eq, expect_in, holder, is_dead, kill,
@@ -440,6 +445,47 @@ def the_person_at_the_terminal_is_asked(box):
     text = terminal.end(0)
     expect("dormouse approve" not in text, text)
     expect(os.path.exists(f"{box.work}/made.txt"), text)
+
+
+def question_after_a_stop(terminal, at):
+    """Stops the program and lets it go on; the question stands there again, and a yes that was typed meanwhile is none."""
+    os.kill(terminal.pid, signal.SIGSTOP)
+    os.waitpid(terminal.pid, os.WUNTRACED)
+    terminal.type("yes\n")
+    os.kill(terminal.pid, signal.SIGCONT)
+    at = terminal.wait("│ echo hello > made.txt", at)
+    return terminal.wait("Allow it?", at)
+
+
+@test
+def a_question_is_drawn_again_when_the_program_goes_on_after_a_stop(box):
+    terminal = Terminal(box, "run", bash("echo hello > made.txt"))
+    at = question_after_a_stop(terminal, terminal.wait("Allow it?"))
+    terminal.type("no\n")
+    expect_in("A person said no", terminal.end(0)[at:])
+    expect(not os.path.exists(f"{box.work}/made.txt"), terminal.text)
+
+
+@test
+def approve_draws_its_question_again_when_it_goes_on_after_a_stop(box):
+    box.run("run", bash("echo hello > made.txt"), code=3)
+    terminal = Terminal(box, "approve", box.json("inbox")["id"])
+    question_after_a_stop(terminal, terminal.wait("Allow it?"))
+    terminal.type("no\n")
+    terminal.end(0)
+    expect(not os.path.exists(f"{box.work}/made.txt"), terminal.text)
+
+
+@test
+def a_question_is_drawn_again_for_a_window_of_another_size(box):
+    terminal = Terminal(box, "run", bash("echo hello > made.txt # " + "long " * 30))
+    at = terminal.wait("Allow it?")
+    fcntl.ioctl(terminal.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 50, 0, 0))
+    again = terminal.wait("Allow it?", at)
+    drawn = [line for line in terminal.text[at:again].split("\r\n") if "│" in line or "┊" in line]
+    expect(len(drawn) > 2 and all(len(re.sub("\x1b[^m]*m", "", line)) <= 50 for line in drawn), drawn)
+    terminal.type("no\n")
+    terminal.end(0)
 
 
 @test

@@ -30,6 +30,11 @@ extern const struct model_tool rig_journal[]; /* tasks, time, memory */
 extern const struct model_tool rig_memory[];  /* list, read and write with operations */
 extern const size_t rig_hands_count, rig_plain_count, rig_journal_count, rig_memory_count;
 
+/* What a command that tidied says. */
+#define RIG_MOVES                                                                                  \
+    "{\"exit_code\":0,\"stdout\":\"renamed 'a.png' -> 'Images/a.png'\\nrenamed 'b.pdf' -> "        \
+    "'Documents/b.pdf'\\n\"}"
+
 void rig_begin(struct rig *rig, struct test *t, const struct model_tool *tools, size_t n);
 void rig_end(struct rig *rig);
 void rig_user(struct rig *rig, const char *text);

@@ -599,13 +599,27 @@ int stage_decide(struct stage *stage, enum inbox_state state, const char *answer
                                  .answer = str_from(answer) });
 }
 
-const char *stage_status(struct stage *stage, struct str run_id)
+struct run_info stage_info(struct stage *stage, struct str id)
 {
     struct test *t = stage->t;
     struct run_info info;
 
-    ASSERT_OK(run_get(stage->runner, run_id, &t->arena, &info, &t->err));
-    return arena_printf(&t->arena, "%.*s", STR_ARG(info.status));
+    ASSERT_OK(run_get(stage->runner, id, &t->arena, &info, &t->err));
+    return info;
+}
+
+const char *stage_status(struct stage *stage, struct str run_id)
+{
+    return arena_printf(&stage->t->arena, "%.*s", STR_ARG(stage_info(stage, run_id).status));
+}
+
+size_t stage_pending(struct stage *stage)
+{
+    struct test *t = stage->t;
+    int64_t n;
+
+    ASSERT_OK(inbox_count_pending(stage->domain, &n, &t->err));
+    return (size_t)n;
 }
 
 /* ---- what must hold ---- */

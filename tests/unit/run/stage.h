@@ -127,5 +127,8 @@ void stage_check_run(struct stage *stage, struct str run_id);
 /* Somebody changes what is stored. */
 void stage_alter(struct stage *stage, const char *sql);
 const char *stage_status(struct stage *stage, struct str run_id);
+struct run_info stage_info(struct stage *stage, struct str run_id);
+/* How many items wait for a person. */
+size_t stage_pending(struct stage *stage);
 
 #endif

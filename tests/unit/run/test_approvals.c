@@ -1,11 +1,10 @@
-/* Approvals and the inbox: asking, deciding once, editing, granting, expiring, withdrawing.
+/* Approvals and the inbox: asking, deciding once, editing, expiring, withdrawing, answering.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 
 #include "base/json.h"
-#include "change/taint.h"
 #include "stage.h"
 
 static struct inbox_item get_item(struct stage *stage, struct str id)
@@ -15,15 +14,6 @@ static struct inbox_item get_item(struct stage *stage, struct str id)
 
     ASSERT_OK(inbox_get(stage->domain, id, &t->arena, &item, &t->err));
     return item;
-}
-
-static size_t pending(struct stage *stage)
-{
-    struct test *t = stage->t;
-    int64_t n;
-
-    ASSERT_OK(inbox_count_pending(stage->domain, &n, &t->err));
-    return (size_t)n;
 }
 
 DB_TEST(item_holds_what_was_asked_and_how_it_was_shown)
@@ -88,7 +78,7 @@ DB_TEST(item_that_names_another_call_is_refused_by_its_name_and_ends_its_run)
         ASSERT_CONTAINS(test_err_text(t), arena_copy(&t->arena, item.p, item.n));
         stage_settle(stage);
         ASSERT_TEXT(stage_status(stage, run), "failed");
-        ASSERT_EQ(pending(stage), 0);
+        ASSERT_EQ(stage_pending(stage), 0);
         ASSERT_EQ(stage->done_count, 0);
         stage_free(stage);
     }
@@ -109,7 +99,7 @@ DB_TEST(agent_can_not_decide_its_own_item)
               -1);
     ASSERT_EQ(t->err.code, ERR_UNAUTHORIZED);
     err_reset(&t->err);
-    ASSERT_EQ(pending(stage), 1);
+    ASSERT_EQ(stage_pending(stage), 1);
     ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
     stage_finish(stage);
     stage_finish(stage);
@@ -146,10 +136,10 @@ DB_TEST(verb_that_the_item_does_not_take_is_refused_with_those_it_takes)
         ASSERT_CONTAINS(err_format(&t->err, (char[ERR_TEXT_MAX]){ 0 }, ERR_TEXT_MAX),
                         cases[i].says);
         err_reset(&t->err);
-        ASSERT_EQ(pending(stage), 1);
+        ASSERT_EQ(stage_pending(stage), 1);
         ASSERT_OK(run_cancel(stage->runner, id, &t->err));
         stage_settle(stage);
-        ASSERT_EQ(pending(stage), 0);
+        ASSERT_EQ(stage_pending(stage), 0);
     }
     stage_free(stage);
 }
@@ -164,7 +154,7 @@ DB_TEST(edited_call_acts_with_the_persons_arguments_and_tells_the_model)
     ASSERT_EQ(stage_decide(stage, INBOX_EDITED, "{\"to\":\"bob\"}"), 1);
     ASSERT_EQ(stage->done_count, 1);
     ASSERT_TEXT(stage->effects[0].arguments, "{\"to\":\"bob\"}");
-    ASSERT_EQ(pending(stage), 0);
+    ASSERT_EQ(stage_pending(stage), 0);
     stage_free(stage);
 }
 
@@ -272,272 +262,6 @@ DB_TEST(edit_of_what_is_as_it_was_shown_acts_at_once)
     stage_free(stage);
 }
 
-/* ---- grants ---- */
-
-DB_TEST(yes_for_this_run_covers_exactly_this_call_in_this_run_only)
-{
-    struct stage *stage = stage_new(t);
-    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = INBOX_FOR_RUN };
-
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "!send { \"n\": 1 }");
-    stage_says(stage, "!send {\"n\":2}");
-    stage_says(stage, "ok");
-    stage_says(stage, "!send {\"n\":1}");
-    stage_run(stage, "send");
-    ASSERT_EQ(stage_decide_with(stage, yes), 1);
-    ASSERT_EQ(stage->done_count, 2);
-    ASSERT_EQ(pending(stage), 1); /* other arguments */
-    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
-    stage_run(stage, "send again");
-    ASSERT_EQ(stage->done_count, 3);
-    ASSERT_EQ(pending(stage), 1); /* another run */
-    stage_free(stage);
-}
-
-static bool take_id(void *arg, const struct approval_grant *grant)
-{
-    snprintf(arg, UUID_TEXT_SIZE, "%.*s", STR_ARG(grant->id));
-    return true;
-}
-
-static void revoke_all(struct stage *stage)
-{
-    struct test *t = stage->t;
-    char id[UUID_TEXT_SIZE] = "";
-
-    ASSERT_OK(grant_each(stage->domain, take_id, id, &t->err));
-    ASSERT_OK(loop_unit_begin(stage->loop, stage->domain, &t->err));
-    ASSERT_EQ(grant_revoke(stage->domain, str_from(id), 1, &t->err), 1);
-    ASSERT_OK(loop_unit_end(stage->loop, true, &t->err));
-}
-
-static void revoke_and_ask(struct test *t, enum inbox_scope scope)
-{
-    struct stage *stage = stage_new(t);
-    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = scope };
-
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "!send {\"n\":1}\n!query {}");
-    stage_says(stage, "!send {\"n\":1}");
-    stage_run(stage, "send");
-    ASSERT_EQ(stage_decide_with(stage, yes), 1);
-    ASSERT_EQ(stage->done_count, 2);
-    revoke_all(stage);
-    ASSERT_EQ(stage_decide(stage, INBOX_ANSWERED, "\"go on\""), 1);
-    ASSERT_EQ(stage->done_count, 2);
-    ASSERT_EQ(pending(stage), 1);
-    stage_free(stage);
-}
-
-DB_TEST(grant_of_a_run_that_was_revoked_asks_again_in_that_run)
-{
-    revoke_and_ask(t, INBOX_FOR_RUN);
-}
-
-DB_TEST(grant_for_always_that_was_revoked_asks_again)
-{
-    revoke_and_ask(t, INBOX_ALWAYS);
-}
-
-/* It waits for its turn behind a call that acts alone: what is true when it acts counts. */
-DB_TEST(grant_that_was_revoked_before_the_call_acts_does_not_cover_it)
-{
-    struct stage *stage = stage_new(t);
-    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = INBOX_ALWAYS };
-
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "!alone {}\n!send {\"n\":1}");
-    stage_says(stage, "I see.");
-    stage_run(stage, "send");
-    stage->hold_tools = true;
-    ASSERT_EQ(stage_decide_with(stage, yes), 1);
-    stage_finish(stage); /* the first; now `alone` acts */
-    revoke_all(stage);
-    stage_finish(stage);
-    ASSERT_EQ(stage->done_count, 2);
-    ASSERT_EQ(pending(stage), 1); /* the model hears nothing of it: a person is asked */
-    stage->hold_tools = false;
-    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
-    ASSERT_EQ(stage->done_count, 3);
-    ASSERT_CONTAINS(stage_last(stage, "done"), "I see.");
-    stage_free(stage);
-}
-
-/* The same, but the person says no, or the daemon ends while it is asked. */
-DB_TEST(call_that_a_grant_no_longer_covers_can_be_refused_after_a_restart)
-{
-    struct stage *stage = stage_new(t);
-    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = INBOX_ALWAYS };
-
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "!alone {}\n!send {\"n\":1}");
-    stage_says(stage, "I see.");
-    stage_run(stage, "send");
-    stage->hold_tools = true;
-    ASSERT_EQ(stage_decide_with(stage, yes), 1);
-    stage_finish(stage);
-    revoke_all(stage);
-    stage_finish(stage);
-    stage->hold_tools = false;
-    stage_restart(stage);
-    ASSERT_EQ(pending(stage), 1);
-    ASSERT_EQ(stage_decide(stage, INBOX_REJECTED, NULL), 1);
-    ASSERT_EQ(stage->done_count, 2);
-    ASSERT_CONTAINS(stage_last(stage, "done"), "I see.");
-    stage_free(stage);
-}
-
-/* The person said yes to it before that text was there: the same call is another question now. */
-static void strangers_text_asks_again(struct test *t, enum inbox_scope scope)
-{
-    struct stage *stage = stage_new(t);
-    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = scope, .anyway = true };
-    AUTO_ARENA arena = ARENA_INIT;
-    struct inbox_item item;
-
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "!fetch {}");
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "ok");
-    stage_run(stage, "send");
-    ASSERT_EQ(stage_decide_with(stage, yes), 1);
-    ASSERT_EQ(stage->done_count, 3); /* twice, and what a stranger wrote is read */
-    ASSERT_EQ(pending(stage), 1);
-    ASSERT_OK(inbox_get(stage->domain, stage_item(stage), &arena, &item, &t->err));
-    ASSERT(taint_warns(item.taint));
-    ASSERT_EQ(stage_decide_with(stage, yes), 1);
-    ASSERT_EQ(stage->done_count, 5); /* now they were warned of it */
-    ASSERT_CONTAINS(stage_last(stage, "done"), "ok");
-    stage_free(stage);
-}
-
-DB_TEST(grant_of_a_run_does_not_cover_what_follows_a_strangers_text)
-{
-    strangers_text_asks_again(t, INBOX_FOR_RUN);
-}
-
-DB_TEST(grant_for_always_does_not_cover_what_follows_a_strangers_text)
-{
-    strangers_text_asks_again(t, INBOX_ALWAYS);
-}
-
-/* ---- danger ---- */
-
-/* Whatever door a yes comes through, it is one of these. */
-DB_TEST(yes_to_what_is_dangerous_needs_a_second_word)
-{
-    static const struct {
-        enum inbox_state state;
-        const char *answer;
-        bool needs;
-    } words[] = { { INBOX_APPROVED, NULL, true },
-                  { INBOX_EDITED, "{\"n\":2}", true },
-                  { INBOX_REJECTED, NULL, false } };
-
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        struct stage *stage = stage_new(t);
-        struct inbox_decision said = { .state = words[i].state,
-                                       .answer = str_from(words[i].answer) };
-
-        stage_says(stage, "!fetch {}");
-        stage_says(stage, "!send {\"n\":1}");
-        stage_says(stage, "ok");
-        stage_run(stage, "send");
-        ASSERT_EQ(pending(stage), 1);
-        if (words[i].needs) {
-            ASSERT_FAILS(stage_decide_with(stage, said), ERR_CONFIRMATION_REQUIRED);
-            ASSERT_CONTAINS(t->err.text, "Text that others wrote was read");
-            err_reset(&t->err);
-            ASSERT_EQ(pending(stage), 1);
-            ASSERT_EQ(stage->done_count, 1);
-            said.anyway = true;
-        }
-        ASSERT_EQ(stage_decide_with(stage, said), 1);
-        ASSERT_EQ(stage->done_count, words[i].needs ? 2 : 1);
-        said.anyway = false;
-        stage_free(stage);
-    }
-}
-
-DB_TEST(what_is_always_asked_about_is_never_granted)
-{
-    static const enum inbox_scope scopes[] = { INBOX_FOR_RUN, INBOX_ALWAYS };
-    struct stage *stage = stage_new(t);
-
-    stage_says(stage, "!post {}");
-    stage_says(stage, "!post {}");
-    stage_says(stage, "ok");
-    stage_run(stage, "post");
-    for (size_t i = 0; i < ARRAY_LEN(scopes); i++) {
-        struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = scopes[i] };
-
-        ASSERT_FAILS(stage_decide_with(stage, yes), ERR_BAD_REQUEST);
-        ASSERT_CONTAINS(t->err.text, "post is decided each time");
-        err_reset(&t->err);
-        ASSERT_EQ(stage->done_count, 0);
-    }
-    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
-    ASSERT_EQ(pending(stage), 1); /* the same again asks again */
-    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
-    ASSERT_EQ(stage->done_count, 2);
-    stage_free(stage);
-}
-
-DB_TEST(item_that_offers_no_grant_takes_none)
-{
-    struct stage *stage = stage_new(t);
-    struct inbox_decision yes = { .state = INBOX_APPROVED,
-                                  .scope = INBOX_ALWAYS,
-                                  .by = STR("owner") };
-
-    stage_says(stage, "!send {}");
-    stage_says(stage, "ok");
-    stage_run(stage, "send");
-    stage_alter(stage, "UPDATE inbox SET pattern = NULL"); /* as one of an earlier version */
-    ASSERT_FAILS(run_decide(stage->runner, stage_item(stage), &yes, &t->err), ERR_BAD_REQUEST);
-    err_reset(&t->err);
-    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
-    ASSERT_EQ(stage->done_count, 1);
-    stage_free(stage);
-}
-
-DB_TEST(always_covers_this_agent_and_this_exact_pattern)
-{
-    struct stage *stage = stage_new(t);
-    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = INBOX_ALWAYS };
-
-    stage_says(stage, "!send {\"n\":1}");
-    stage_says(stage, "ok");
-    stage_says(stage, "!send { \"n\": 1 }");
-    stage_says(stage, "ok");
-    stage_says(stage, "!send {\"n\":2}");
-    stage_run(stage, "send");
-    ASSERT_EQ(stage_decide_with(stage, yes), 1);
-    stage_run(stage, "send the same");
-    ASSERT_EQ(stage->done_count, 2);
-    stage_run(stage, "send another");
-    ASSERT_EQ(stage->done_count, 2);
-    ASSERT_EQ(pending(stage), 1);
-    stage_free(stage);
-}
-
-DB_TEST(pattern_of_a_star_in_arguments_grants_nothing_else)
-{
-    struct stage *stage = stage_new(t);
-    struct inbox_decision yes = { .state = INBOX_APPROVED, .scope = INBOX_ALWAYS };
-
-    stage_says(stage, "!send {\"*\":\"*\"}");
-    stage_says(stage, "!send {\"n\":1}");
-    stage_run(stage, "send");
-    ASSERT_EQ(stage_decide_with(stage, yes), 1);
-    ASSERT_EQ(stage->done_count, 1);
-    ASSERT_EQ(pending(stage), 1);
-    stage_free(stage);
-}
-
 /* ---- time, stop, questions ---- */
 
 DB_TEST(expiry_is_an_outcome_of_its_own)
@@ -550,7 +274,7 @@ DB_TEST(expiry_is_an_outcome_of_its_own)
     stage_run(stage, "send");
     item = stage_item(stage);
     loop_fake_advance(stage->loop, DAYS(7) - 1000);
-    ASSERT_EQ(pending(stage), 1);
+    ASSERT_EQ(stage_pending(stage), 1);
     loop_fake_advance(stage->loop, 2000);
     ASSERT_EQ(get_item(stage, item).state, INBOX_EXPIRED);
     ASSERT_CONTAINS(stage_last(stage, "tool_result"), "\"expired\"");
@@ -580,7 +304,7 @@ DB_TEST(clock_that_jumps_expires_what_is_due_by_either_clock)
         clock_set_wall(&stage->clock, clock_wall_ms(&stage->clock.clock) + cases[i].jump);
         if (cases[i].pending > 0) {
             loop_fake_advance(stage->loop, cases[i].pending);
-            ASSERT_EQ(pending(stage), 1);
+            ASSERT_EQ(stage_pending(stage), 1);
         }
         loop_fake_advance(stage->loop, cases[i].expired);
         ASSERT_EQ(get_item(stage, item).state, INBOX_EXPIRED);
@@ -613,10 +337,10 @@ DB_TEST(cancel_withdraws_what_was_asked)
     stage_says(stage, "!send {\"n\":1}\n!send {\"n\":2}\n!query {}");
     id = stage_run(stage, "send");
     item = stage_item(stage);
-    ASSERT_EQ(pending(stage), 3);
+    ASSERT_EQ(stage_pending(stage), 3);
     ASSERT_OK(run_cancel(stage->runner, id, &t->err));
     stage_settle(stage);
-    ASSERT_EQ(pending(stage), 0);
+    ASSERT_EQ(stage_pending(stage), 0);
     ASSERT_EQ(get_item(stage, item).state, INBOX_WITHDRAWN);
     ASSERT_TEXT(stage_status(stage, id), "cancelled");
     ASSERT_FAILS(run_decide(stage->runner, item,
@@ -634,7 +358,7 @@ DB_TEST(limit_that_ends_the_run_withdraws_what_was_asked)
 
     stage_says(stage, "!send {}\n!note {\"n\":1}\n!note {\"n\":2}");
     stage_run_with(stage, &request);
-    ASSERT_EQ(pending(stage), 0);
+    ASSERT_EQ(stage_pending(stage), 0);
     ASSERT_CONTAINS(stage_last(stage, "error"), "budget_exceeded");
     ASSERT_TEXT(stage_status(stage, stage->info.run_id), "failed");
     stage_free(stage);
@@ -734,233 +458,5 @@ DB_TEST(rejected_question_fails_with_the_reason)
     stage_run(stage, "which");
     ASSERT_EQ(stage_decide(stage, INBOX_REJECTED, NULL), 1);
     ASSERT_CONTAINS(stage_last(stage, "tool_result"), "not today");
-    stage_free(stage);
-}
-
-/* ---- previews under way ---- */
-
-DB_TEST(nothing_is_asked_before_its_preview_is_there)
-{
-    struct stage *stage = stage_new(t);
-
-    stage->hold_previews = true;
-    stage_says(stage, "!put {}");
-    stage_run(stage, "put");
-    ASSERT_TEXT(stage_story(stage), "init");
-    ASSERT_EQ(pending(stage), 0);
-    stage_show(stage);
-    ASSERT_TEXT(stage_story(stage), "init tool_use approval_gate waiting");
-    stage_free(stage);
-}
-
-DB_TEST(call_whose_preview_fails_is_told_to_the_model_and_asks_nobody)
-{
-    static const enum run_mode modes[] = { RUN_STRUCTURED, RUN_COOK };
-
-    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
-        struct stage *stage = stage_new(t);
-        struct run_request request = { .prompt = STR("go"), .mode = modes[i] };
-        int64_t pending;
-
-        stage->unshowable = "the text to replace is not there";
-        stage_says(stage, "!put {}\n!note {}");
-        stage_says(stage, modes[i] == RUN_COOK ? "{\"done\":true}" : "I see.");
-        stage_run_with(stage, &request);
-        ASSERT_OK(inbox_count_pending(stage->domain, &pending, &t->err));
-        ASSERT_EQ(pending, 0);
-        ASSERT_CONTAINS(stage->last_request, "the text to replace is not there");
-        ASSERT(!strstr(stage_story(stage), "approval_gate"));
-        ASSERT_EQ(stage->done_count, 1); /* the other call acted */
-        ASSERT_TEXT(stage_status(stage, stage->info.run_id), "done");
-        stage_free(stage);
-    }
-}
-
-DB_TEST(target_that_became_impossible_after_the_yes_is_told_to_the_model)
-{
-    struct stage *stage = stage_new(t);
-    int64_t pending;
-
-    stage_says(stage, "!put {}");
-    stage_says(stage, "I see.");
-    stage_run(stage, "go");
-    stage->target = "2";
-    stage->unshowable = "the file is gone";
-    ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
-    ASSERT_OK(inbox_count_pending(stage->domain, &pending, &t->err));
-    ASSERT_EQ(pending, 0);
-    ASSERT_CONTAINS(stage->last_request, "the file is gone");
-    ASSERT_EQ(stage->done_count, 0);
-    ASSERT_TEXT(stage_status(stage, stage->info.run_id), "done");
-    stage_free(stage);
-}
-
-DB_TEST(cancel_while_a_preview_is_made_ends_the_run)
-{
-    struct stage *stage = stage_new(t);
-    struct str id;
-
-    stage->hold_previews = true;
-    stage_says(stage, "!put {}");
-    id = stage_run(stage, "put");
-    ASSERT_OK(run_cancel(stage->runner, id, &t->err));
-    stage_settle(stage);
-    ASSERT_TEXT(stage_status(stage, id), "cancelled");
-    ASSERT_TEXT(stage_story(stage), "init error done");
-    ASSERT_EQ(stage->model_calls, 1);
-    stage_free(stage);
-}
-
-DB_TEST(kill_while_a_preview_is_made_ends_the_run)
-{
-    struct stage *stage = stage_new(t);
-    struct str id;
-
-    stage->hold_previews = true;
-    stage_says(stage, "!put {}");
-    id = stage_run(stage, "put");
-    ASSERT_EQ(run_kill(stage->runner, KILL_ALL, "", "enough", true, &t->err), 1);
-    stage_settle(stage);
-    ASSERT_TEXT(stage_status(stage, id), "failed");
-    ASSERT_CONTAINS(stage_last(stage, "error"), "kill_switch_active");
-    ASSERT_EQ(stage->model_calls, 1);
-    stage_free(stage);
-}
-
-DB_TEST(class_killed_while_its_preview_is_made_is_denied)
-{
-    struct stage *stage = stage_new(t);
-
-    stage->hold_previews = true;
-    stage_says(stage, "!put {}");
-    stage_says(stage, "Not possible.");
-    stage_run(stage, "put");
-    ASSERT_EQ(run_kill(stage->runner, KILL_TOOLS, "files2", "enough", true, &t->err), 1);
-    stage_show(stage);
-    ASSERT_TEXT(stage_story(stage), "init tool_use tool_result text done");
-    ASSERT_CONTAINS(stage_last(stage, "tool_result"), "kill_switch_active");
-    ASSERT_EQ(pending(stage), 0);
-    stage_free(stage);
-}
-
-DB_TEST(crash_while_a_preview_is_made_asks_the_model_again)
-{
-    struct stage *stage = stage_new(t);
-    struct str id;
-
-    stage->hold_previews = true;
-    stage_says(stage, "!put {}");
-    stage_says(stage, "Done otherwise.");
-    id = stage_run(stage, "put");
-    stage_crash(stage);
-    stage_settle(stage);
-    ASSERT_TEXT(stage_status(stage, id), "done");
-    ASSERT_EQ(pending(stage), 0);
-    stage_free(stage);
-}
-
-/* ---- kill switches and what waits ---- */
-
-DB_TEST(what_waits_for_a_person_outlives_a_kill_and_takes_no_yes_meanwhile)
-{
-    static const struct {
-        enum kill_scope scope;
-        const char *value;
-    } cases[] = { { KILL_ALL, "" }, { KILL_TOOLS, "test" } };
-
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct stage *stage = stage_new(t);
-        struct str id;
-
-        stage_says(stage, "!send {}");
-        stage_says(stage, "ok");
-        id = stage_run(stage, "send");
-        ASSERT_EQ(run_kill(stage->runner, cases[i].scope, cases[i].value, "x", true, &t->err), 1);
-        stage_settle(stage);
-        ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), -1);
-        ASSERT_EQ(t->err.code, ERR_KILL_SWITCH_ACTIVE);
-        err_reset(&t->err);
-        ASSERT_EQ(pending(stage), 1);
-        ASSERT_EQ(stage->done_count, 0);
-        ASSERT_EQ(run_kill(stage->runner, cases[i].scope, cases[i].value, "x", false, &t->err), 1);
-        ASSERT_EQ(stage_decide(stage, INBOX_APPROVED, NULL), 1);
-        ASSERT_TEXT(stage_status(stage, id), "done");
-        ASSERT_EQ(stage->done_count, 1);
-        stage_free(stage);
-    }
-}
-
-static void set_paused(struct stage *stage, bool paused)
-{
-    struct test *t = stage->t;
-
-    ASSERT_OK(loop_unit_begin(stage->loop, stage->domain, &t->err));
-    ASSERT_EQ(agent_set_paused(stage->domain, stage->change, STR("planner"), paused, 1, &t->err),
-              1);
-    ASSERT_OK(loop_unit_end(stage->loop, true, &t->err));
-    stage_settle(stage);
-}
-
-DB_TEST(a_paused_agent_takes_no_yes_and_what_it_asked_keeps_waiting)
-{
-    static const struct {
-        const char *call, *answer;
-        enum inbox_state yes;
-        size_t done;
-    } cases[] = { { "!send {}", NULL, INBOX_APPROVED, 1 },
-                  { "!send {}", "{}", INBOX_EDITED, 1 },
-                  { "!query {}", "\"a\"", INBOX_ANSWERED, 0 } };
-
-    for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
-        struct stage *stage = stage_new(t);
-        struct str id;
-
-        stage_says(stage, cases[i / 2].call);
-        stage_says(stage, "ok");
-        id = stage_run(stage, "do");
-        set_paused(stage, true);
-        if (i % 2)
-            stage_crash(stage); /* read anew with the pause */
-        ASSERT_EQ(stage_decide(stage, cases[i / 2].yes, cases[i / 2].answer), -1);
-        ASSERT_EQ(t->err.code, ERR_AGENT_PAUSED);
-        err_reset(&t->err);
-        ASSERT_EQ(pending(stage), 1);
-        set_paused(stage, false);
-        ASSERT_EQ(stage_decide(stage, cases[i / 2].yes, cases[i / 2].answer), 1);
-        ASSERT_TEXT(stage_status(stage, id), "done");
-        ASSERT(!strstr(stage_last(stage, "tool_result"), "agent_paused"));
-        ASSERT_EQ(stage->done_count, cases[i / 2].done);
-        stage_free(stage);
-    }
-}
-
-DB_TEST(a_no_is_taken_while_the_agent_is_paused)
-{
-    struct stage *stage = stage_new(t);
-    struct str id;
-
-    stage_says(stage, "!send {}");
-    stage_says(stage, "ok");
-    id = stage_run(stage, "send");
-    set_paused(stage, true);
-    ASSERT_EQ(stage_decide(stage, INBOX_REJECTED, NULL), 1);
-    ASSERT_TEXT(stage_status(stage, id), "done");
-    ASSERT_EQ(stage->done_count, 0);
-    stage_free(stage);
-}
-
-DB_TEST(question_takes_no_answer_during_a_kill)
-{
-    struct stage *stage = stage_new(t);
-
-    stage_says(stage, "!query {}");
-    stage_says(stage, "ok");
-    stage_run(stage, "which");
-    ASSERT_EQ(run_kill(stage->runner, KILL_ALL, "", "x", true, &t->err), 1);
-    ASSERT_EQ(stage_decide(stage, INBOX_ANSWERED, "\"a\""), -1);
-    ASSERT_EQ(t->err.code, ERR_KILL_SWITCH_ACTIVE);
-    err_reset(&t->err);
-    ASSERT_EQ(run_kill(stage->runner, KILL_ALL, "", "x", false, &t->err), 1);
-    ASSERT_EQ(stage_decide(stage, INBOX_ANSWERED, "\"a\""), 1);
     stage_free(stage);
 }

@@ -6,21 +6,12 @@
 #include "run/trace.h"
 #include "stage.h"
 
-static struct run_info info_of(struct stage *stage, struct str run_id)
-{
-    struct test *t = stage->t;
-    struct run_info info;
-
-    ASSERT_OK(run_get(stage->runner, run_id, &t->arena, &info, &t->err));
-    return info;
-}
-
 /* The one that is open in the thread of this run; NULL: none is. */
 static const char *open_beside(struct stage *stage, struct str run_id)
 {
     struct test *t = stage->t;
     struct run_info info;
-    int r = run_open_in_thread(stage->runner, info_of(stage, run_id).thread_id, &t->arena, &info,
+    int r = run_open_in_thread(stage->runner, stage_info(stage, run_id).thread_id, &t->arena, &info,
                                &t->err);
 
     ASSERT_OK(r);
@@ -52,7 +43,7 @@ DB_TEST(a_run_that_waits_for_a_person_is_open_after_a_crash_too)
     stage_says(stage, "ok");
     id = arena_str(&t->arena, stage_run(stage, "mail"));
     ASSERT_TEXT(open_beside(stage, id), id.p);
-    ASSERT_EQ(info_of(stage, id).wait_item.n > 0, true);
+    ASSERT_EQ(stage_info(stage, id).wait_item.n > 0, true);
     stage_crash(stage);
     stage_settle(stage);
     ASSERT_TEXT(open_beside(stage, id), id.p);
@@ -66,7 +57,7 @@ static const char *ending(struct stage *stage, struct str run_id)
 {
     struct test *t = stage->t;
     struct run_ending end;
-    struct run_info info = info_of(stage, run_id);
+    struct run_info info = stage_info(stage, run_id);
     int r = run_end_of(stage->runner, info.n, &t->arena, &end, &t->err);
 
     ASSERT_OK(r);
@@ -125,8 +116,8 @@ DB_TEST(runs_are_listed_newest_first_from_any_of_them_on)
     }
     ASSERT_TEXT(listed(stage, "", 0, 0), "three two one");
     ASSERT_TEXT(listed(stage, "planner", 0, 2), "three two");
-    ASSERT_TEXT(listed(stage, "", info_of(stage, ids[1]).n, 0), "one");
-    ASSERT_TEXT(listed(stage, "", info_of(stage, ids[0]).n, 0), "");
+    ASSERT_TEXT(listed(stage, "", stage_info(stage, ids[1]).n, 0), "one");
+    ASSERT_TEXT(listed(stage, "", stage_info(stage, ids[0]).n, 0), "");
     ASSERT_FAILS(run_list(stage->runner, STR("nobody"), 0, 0, &t->arena, &infos, &n, &t->err),
                  ERR_NOT_FOUND);
     err_reset(&t->err);
@@ -161,11 +152,11 @@ DB_TEST(time_in_which_a_run_waited_for_a_person_is_told_apart)
     loop_fake_advance(stage->loop, MINUTES(4));
     stage_answer(stage, "!send {}");
     stage_settle(stage);
-    ASSERT_EQ(info_of(stage, run).active_ms / SECONDS(1), 240);
+    ASSERT_EQ(stage_info(stage, run).active_ms / SECONDS(1), 240);
     loop_fake_advance(stage->loop, MINUTES(55));
     stage_says(stage, "sent");
     ASSERT_OK(stage_decide(stage, INBOX_APPROVED, ""));
-    info = info_of(stage, run);
+    info = stage_info(stage, run);
     ASSERT_STR(info.status, "done");
     ASSERT_EQ((info.ended_at - info.created_at) / MINUTES(1), 59);
     ASSERT_EQ(info.active_ms / MINUTES(1), 4);
@@ -188,7 +179,7 @@ DB_TEST(questions_of_the_same_time_are_waited_for_once)
     ASSERT_OK(stage_decide(stage, INBOX_APPROVED, ""));
     loop_fake_advance(stage->loop, MINUTES(5));
     ASSERT_OK(stage_decide(stage, INBOX_REJECTED, ""));
-    info = info_of(stage, run);
+    info = stage_info(stage, run);
     ASSERT_STR(info.status, "done");
     ASSERT_EQ(info.active_ms / SECONDS(1), 0);
     ASSERT_EQ(info.waited_ms / MINUTES(1), 15);
@@ -208,7 +199,7 @@ DB_TEST(a_run_that_works_while_it_asks_does_not_wait)
     loop_fake_advance(stage->loop, SECONDS(5));
     ASSERT_OK(stage_decide(stage, INBOX_REJECTED, ""));
     stage_finish(stage);
-    info = info_of(stage, run);
+    info = stage_info(stage, run);
     ASSERT_STR(info.status, "done");
     ASSERT_EQ(info.active_ms / SECONDS(1), 5);
     ASSERT_EQ(info.waited_ms, 0);

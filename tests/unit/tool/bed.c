@@ -193,3 +193,24 @@ const char *bed_contract(struct test *t, const char *name, const char *more)
     json_object_put(change);
     return text;
 }
+
+const char *bed_asked(struct bed *bed)
+{
+    struct hand_job *job = fake_hand_waiting(bed->hand);
+
+    return job ? fake_hand_operation(job) : "nothing";
+}
+
+const char *bed_digest_of_edit(struct test *t, struct bed *bed, const char *version)
+{
+    ASSERT_OK(bed_preview(bed, "edit_file", BED_EDIT));
+    ASSERT_TEXT(bed_asked(bed), "preview_edit");
+    fake_hand_answer(bed->hand,
+                     arena_printf(&t->arena,
+                                  "{" BED_AT_A
+                                  "\"target_version\":%s,\"exists\":true,\"diff\":\"-x\\n+y\\n\"}",
+                                  version));
+    ASSERT_EQ(bed->shown, 1);
+    ASSERT_EQ(bed->preview.err.code, ERR_NONE);
+    return arena_text(&t->arena, bed->preview.digest);
+}

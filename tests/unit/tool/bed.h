@@ -40,6 +40,18 @@ const struct tool_verdict *bed_judge(struct bed *bed, const char *name, const ch
 int bed_start(struct bed *bed, const char *name, const char *arguments, const char *digest);
 int bed_preview(struct bed *bed, const char *name, const char *arguments);
 
+/* Arguments of bash and edit_file, and two hashes of files. */
+#define BED_LS   "{\"command\":\"ls\"}"
+#define BED_EDIT "{\"path\":\"a\",\"old\":\"x\",\"new\":\"y\"}"
+#define BED_ONE  "1111111111111111111111111111111111111111111111111111111111111111"
+#define BED_TWO  "2222222222222222222222222222222222222222222222222222222222222222"
+#define BED_WORK "/home/ada/work"
+#define BED_AT_A "\"path\":\"" BED_WORK "/a\"," /* of an answer of the hand */
+/* What the hand is asked to do now, or "nothing". */
+const char *bed_asked(struct bed *bed);
+/* Of BED_EDIT, shown when the file had this version. */
+const char *bed_digest_of_edit(struct test *t, struct bed *bed, const char *version);
+
 /* Switches off whatever is on, then this on (KILL_NONE: nothing), for the reason "a test". */
 void bed_set_kill(struct bed *bed, enum kill_scope scope, const char *value);
 

@@ -254,3 +254,8 @@ void wake_stage_check(struct wake_stage *s)
                             " AND coalesced_into NOT IN (SELECT run_key FROM wake_runs)")),
               0);
 }
+
+int64_t wake_stage_now(struct wake_stage *s)
+{
+    return clock_wall_ms(loop_clock(s->stage->loop));
+}

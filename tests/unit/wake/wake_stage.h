@@ -45,6 +45,7 @@ void wake_stage_sleep(struct wake_stage *s, const struct agent *agent, int64_t u
 /* What must hold of all that is stored: every wake has one row, every run of a wake is its wake's,
  * nothing flies that has ended. */
 void wake_stage_check(struct wake_stage *s);
+int64_t wake_stage_now(struct wake_stage *s);
 int64_t wake_stage_count(struct wake_stage *s, const char *what);
 
 #endif

@@ -55,7 +55,7 @@ DIFFERS = [
     (re.compile(r"(/hooks/)[\w-]{43}"), r"\1<key>"),
     (re.compile(r"\b\d+ (?:s|min) ago\b"), "just now"),
     (re.compile(r"\bin \d+ (?:min|h|days?)(?: \d+ min)?\b"), "in <while>"),
-    (re.compile(r'("(?:firstTokenMs|tookMs|workedMs|waitedMs|elapsedMs)": )\d+'), r"\1<ms>"),
+    (re.compile(r'("(?:tookMs|activeMs|waitedMs)": )\d+'), r"\1<ms>"),
 ]
 
 

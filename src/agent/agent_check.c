@@ -10,6 +10,7 @@
 #include "agent/agent_int.h"
 #include "agent/budget_int.h"
 #include "base/json.h"
+#include "base/timefmt.h"
 #include "base/utf8.h"
 
 #define ODD_IN_NAMES                                                                               \
@@ -247,6 +248,8 @@ static int check_profile(struct str profile, struct err *err)
 /* How it lives: NULL and 0 mean what an agent has when nothing is said. */
 static int check_life(const struct agent *agent, unsigned fields, struct err *err)
 {
+    char span[TIMEFMT_SPAN_SIZE];
+
     if (fields & AGENT_MODE && agent->mode && agent_mode_check(str_from(agent->mode), err) < 0)
         return -1;
     if (fields & AGENT_CATEGORIES && agent->allowed_category_ids &&
@@ -255,8 +258,8 @@ static int check_life(const struct agent *agent, unsigned fields, struct err *er
     if (fields & AGENT_SESSION_TTL && agent->session_ttl_ms &&
         (agent->session_ttl_ms < AGENT_SESSION_TTL_MIN ||
          agent->session_ttl_ms > AGENT_SESSION_TTL_MAX))
-        return err_set(err, ERR_BAD_REQUEST, "sessions end after 1 minute to 30 days, not %lld ms",
-                       (long long)agent->session_ttl_ms);
+        return err_set(err, ERR_BAD_REQUEST, "sessions end after 1 minute to 30 days, not %s",
+                       timefmt_span(agent->session_ttl_ms, span));
     if (fields & AGENT_PROFILE && agent->profile &&
         check_profile(str_from(agent->profile), err) < 0)
         return -1;

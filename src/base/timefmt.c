@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/alloc.h"
+
 #define DAY_MS      INT64_C(86400000)
 #define ERA_DAYS    146097 /* of 400 years */
 #define ERA_TO_1970 719468 /* from 0000-03-01 */
@@ -177,5 +179,27 @@ const char *timefmt_length(int64_t minutes, char ret_text[TIMEFMT_LENGTH_SIZE])
         snprintf(ret_text, TIMEFMT_LENGTH_SIZE, "%lld h", hours);
     else
         snprintf(ret_text, TIMEFMT_LENGTH_SIZE, "%lld h %lld min", hours, rest);
+    return ret_text;
+}
+
+const char *timefmt_span(int64_t ms, char ret_text[TIMEFMT_SPAN_SIZE])
+{
+    static const struct {
+        int64_t ms;
+        const char *word;
+    } units[] = { { 3600000, "hour" }, { 60000, "minute" }, { 1000, "second" } };
+
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        if (ms < units[i].ms || ms % units[i].ms)
+            continue;
+        snprintf(ret_text, TIMEFMT_SPAN_SIZE, "%lld %s%s", (long long)(ms / units[i].ms),
+                 units[i].word, ms == units[i].ms ? "" : "s");
+        return ret_text;
+    }
+    if (ms < 1000)
+        snprintf(ret_text, TIMEFMT_SPAN_SIZE, "%lld ms", (long long)ms);
+    else
+        snprintf(ret_text, TIMEFMT_SPAN_SIZE, "%lld.%lld seconds", (long long)(ms / 1000),
+                 (long long)(ms % 1000 / 100));
     return ret_text;
 }

@@ -26,6 +26,11 @@ int timefmt_parse(struct str text, int64_t *ret_wall_ms, struct err *err);
 #define TIMEFMT_LENGTH_SIZE 40
 const char *timefmt_length(int64_t minutes, char ret_text[TIMEFMT_LENGTH_SIZE]);
 
+/* How long something was waited for, in words: "30 ms", "2.5 seconds", "1 minute", "90 minutes", "2
+ * hours". The largest unit that it is a whole number of; tenths of a second otherwise. */
+#define TIMEFMT_SPAN_SIZE 40
+const char *timefmt_span(int64_t ms, char ret_text[TIMEFMT_SPAN_SIZE]);
+
 /* Days since 1970-01-01 of a day of the proleptic Gregorian calendar; month 1..12. */
 int64_t timefmt_days(int64_t year, unsigned month, unsigned day);
 /* Days in a month, 0 for a month outside 1..12. */

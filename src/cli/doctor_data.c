@@ -226,9 +226,11 @@ static void check_wakes(struct doctor *doctor, struct domain *domain)
         return;
     }
     timefmt_rfc3339(health.next_timer, at);
-    doctor_add(doctor, DOCTOR_OK, "wakes", NULL,
-               "%lld queued, %lld under way, %lld waiting for you", (long long)health.queued,
-               (long long)health.flying, (long long)health.waiting);
+    doctor_add(doctor, DOCTOR_OK, "wakes", NULL, "%lld queued, %lld under way%s",
+               (long long)health.queued, (long long)health.flying,
+               health.waiting ? arena_printf(&doctor->arena, ", %lld waiting for you",
+                                             (long long)health.waiting)
+                              : ", nothing waits for you");
     /* A keeper that is there stays for an alarm. */
     idle = health.timers > (health.next_alarm && data_dir_holder(doctor->data_dir)) &&
            keeper_is_all(doctor->data_dir);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/timefmt.h"
 #include "db/sqlite_int.h"
 
 struct meaning {
@@ -50,11 +51,12 @@ int sqlite_fail(struct sqlite *sqlite, int rc, struct err *err)
     const struct meaning *meaning = meaning_of(rc);
     int system = sqlite->handle ? sqlite3_system_errno(sqlite->handle) : 0;
     const char *text = sqlite->handle ? sqlite3_errmsg(sqlite->handle) : sqlite3_errstr(rc);
+    char span[TIMEFMT_SPAN_SIZE];
 
     db_fail(&sqlite->db, meaning->trouble);
     if (meaning->trouble == DB_BUSY)
-        return err_set(err, meaning->code, "another writer holds %s (waited %d ms)", sqlite->path,
-                       sqlite->busy_ms);
+        return err_set(err, meaning->code, "another writer holds %s (waited %s)", sqlite->path,
+                       timefmt_span(sqlite->busy_ms, span));
     if ((rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN)
         return err_set(err, meaning->code, "%s: %s (code %d%s%s)", sqlite->path, text, rc,
                        system ? ", " : "", system ? strerror(system) : "");

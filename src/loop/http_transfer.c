@@ -10,6 +10,7 @@
 #include <openssl/x509.h>
 #include <stdlib.h>
 
+#include "base/timefmt.h"
 #include "loop/http_curl_int.h"
 
 #define STOOD_STILL_MS 1000 /* no loop that only has much to do comes that late */
@@ -82,9 +83,10 @@ void http_transfer_enter(struct transfer *transfer, enum http_phase phase)
 static void on_phase_timer(struct loop_timer *timer)
 {
     struct transfer *transfer = OF(phase_timer, timer);
+    char span[TIMEFMT_SPAN_SIZE];
 
-    http_transfer_fail(transfer, ERR_TIMEOUT, "%s: nothing happened for %lld ms",
-                       http_phase_name(transfer->phase), (long long)phase_limit(transfer));
+    http_transfer_fail(transfer, ERR_TIMEOUT, "%s: nothing happened for %s",
+                       http_phase_name(transfer->phase), timefmt_span(phase_limit(transfer), span));
     http_transfer_abort(transfer);
 }
 
@@ -92,6 +94,7 @@ static void on_total_timer(struct loop_timer *timer)
 {
     struct transfer *transfer = OF(total_timer, timer);
     int64_t late_ms = clock_mono_ms(loop_clock(loop_of(transfer))) - timer->due_ms;
+    char span[TIMEFMT_SPAN_SIZE];
 
     /* The loop stood still: what the peer sent in time lies in the socket and takes several rounds
      * to be read. The exchange gets the time back that it could not use. */
@@ -99,9 +102,9 @@ static void on_total_timer(struct loop_timer *timer)
         loop_timer_start(loop_of(transfer), timer, late_ms);
         return;
     }
-    http_transfer_fail(transfer, ERR_TIMEOUT, "%s: not finished after %lld ms",
+    http_transfer_fail(transfer, ERR_TIMEOUT, "%s: not finished after %s",
                        http_phase_name(transfer->phase),
-                       (long long)transfer->request.limits.total_ms);
+                       timefmt_span(transfer->request.limits.total_ms, span));
     http_transfer_abort(transfer);
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/dl.h"
 #include "base/limits.h"
+#include "base/timefmt.h"
 #include "policy/secret_int.h"
 
 #define PROBE_MS 3000
@@ -182,8 +183,11 @@ static int job_run(struct job *job, int ms, struct err *err)
     }
     pthread_detach(thread);
     if (!wait_for(job, ms)) {
+        char span[TIMEFMT_SPAN_SIZE];
+
         lib.g_cancellable_cancel(job->cancel);
-        return err_set(err, ERR_TIMEOUT, "the Secret Service did not answer within %d ms", ms);
+        return err_set(err, ERR_TIMEOUT, "the Secret Service did not answer within %s",
+                       timefmt_span(ms, span));
     }
     if (job->err.code == ERR_NONE)
         return 0;

@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "base/log.h"
+#include "base/timefmt.h"
 #include "change/batch.h"
 #include "wake/waker_int.h"
 
@@ -177,12 +178,13 @@ static void ear_due(struct loop_timer *timer)
 {
     struct ear *ear = CONTAINER_OF(timer, struct ear, timer);
     struct err err = ERR_INIT;
+    char span[TIMEFMT_SPAN_SIZE];
 
     if (!ear->handle) {
         start(ear);
         return;
     }
-    err_set(&err, ERR_TIMEOUT, "Postgres did not answer within %d ms", CONNECT_MS);
+    err_set(&err, ERR_TIMEOUT, "Postgres did not answer within %s", timefmt_span(CONNECT_MS, span));
     lose(ear, &err);
 }
 

@@ -171,7 +171,7 @@ def doctor_knows_of_wakes_and_timers(box):
 
     daemon = box.serve().bare()
     box.run("timer", "add", "--every", "2h")
-    expect_eq([line["message"] for line in lines("wakes")], ["0 queued, 0 under way, 0 waiting for you"])
+    expect_eq([line["message"] for line in lines("wakes")], ["0 queued, 0 under way, nothing waits for you"])
     expect_eq([line["message"] for line in lines("timers")], ["1, the next in 2 h"])
     daemon.stop()
     db = sqlite3.connect(os.path.join(box.data, "agent.sqlite"))

@@ -146,3 +146,29 @@ TEST(timefmt_knows_the_days_of_months)
     ASSERT_EQ(timefmt_days(1969, 12, 31), -1);
     ASSERT_EQ(timefmt_days(-1, 3, 1), -719834);
 }
+
+TEST(timefmt_says_how_long_something_was_waited_for)
+{
+    static const struct {
+        int64_t ms;
+        const char *words;
+    } spans[] = {
+        { 0, "0 ms" },
+        { 30, "30 ms" },
+        { 999, "999 ms" },
+        { 1000, "1 second" },
+        { 2000, "2 seconds" },
+        { 2590, "2.5 seconds" },
+        { 60000, "1 minute" },
+        { 90000, "90 seconds" },
+        { 1800000, "30 minutes" },
+        { 3600000, "1 hour" },
+        { 5400000, "90 minutes" },
+        { 7200000, "2 hours" },
+        { 86400000, "24 hours" },
+    };
+    char text[TIMEFMT_SPAN_SIZE];
+
+    for (size_t i = 0; i < ARRAY_LEN(spans); i++)
+        ASSERT_TEXT(timefmt_span(spans[i].ms, text), spans[i].words);
+}

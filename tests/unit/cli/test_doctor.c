@@ -298,7 +298,7 @@ TEST(absent_and_sound_databases_are_well_and_nothing_is_made)
         for (size_t i = 0; i < DOMAINS_COUNT; i++)
             ASSERT_CONTAINS(LINE(arena_printf(&t->arena, "%s database", domains_name(i))),
                             "sound, schema version ");
-        ASSERT_TEXT(LINE("wakes"), "ok 0 queued, 0 under way, 0 waiting for you");
+        ASSERT_TEXT(LINE("wakes"), "ok 0 queued, 0 under way, nothing waits for you");
         ASSERT_TEXT(LINE("timers"), "ok 0");
     }
 }

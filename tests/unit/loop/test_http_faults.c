@@ -91,6 +91,8 @@ struct fault {
 static const struct fault faults[] = {
     { "/silent", { .first_byte_ms = 30 }, ERR_TIMEOUT, HTTP_PHASE_WAIT, "first byte: nothing", 0 },
     { "/silent", { .total_ms = 30 }, ERR_TIMEOUT, HTTP_PHASE_WAIT, "not finished after 30 ms", 0 },
+    { "/silent", { .first_byte_ms = 2000 }, ERR_TIMEOUT, HTTP_PHASE_WAIT, "for 2 seconds", 0 },
+    { "/silent", { .total_ms = 2000 }, ERR_TIMEOUT, HTTP_PHASE_WAIT, "after 2 seconds", 0 },
     { "/half-head", { .first_byte_ms = 30 }, ERR_TIMEOUT, HTTP_PHASE_WAIT, "first byte", 0 },
     { "/half-body", { .idle_ms = 30 }, ERR_TIMEOUT, HTTP_PHASE_BODY, "body: nothing happened", 3 },
     { "/half-body", { .total_ms = 30 }, ERR_TIMEOUT, HTTP_PHASE_BODY, "not finished", 3 },

@@ -91,8 +91,9 @@ void budget_when(int64_t ms, char ret_text[BUDGET_WHEN_SIZE])
     strftime(ret_text, BUDGET_WHEN_SIZE, "%Y-%m-%d %H:%M", &tm);
 }
 
-static int budget_refuse(const struct budget_state *state, const char *what, int64_t used,
-                         int64_t held, int64_t need, int64_t limit, double unit, struct err *err)
+static int budget_refuse(const struct budget_state *state, const char *what, const char *option,
+                         int64_t used, int64_t held, int64_t need, int64_t limit, double unit,
+                         struct err *err)
 {
     char when[BUDGET_WHEN_SIZE], under_way[64] = "";
     int digits = unit == 1 ? 0 : 4;
@@ -102,10 +103,13 @@ static int budget_refuse(const struct budget_state *state, const char *what, int
         snprintf(under_way, sizeof(under_way), ", %.*f reserved for requests under way", digits,
                  (double)held / unit);
     return err_set(err, ERR_BUDGET_EXCEEDED,
-                   "the day's budget of %s for %s is %.*f: %.*f used%s, and this needs %.*f; it "
-                   "begins anew at %s",
+                   "the day's budget of %s for %s is %.*f%s: %.*f used%s, and this needs %.*f; it "
+                   "begins anew at %s, or raise it: %s%s%s",
                    what, state->all ? "all agents" : "this agent", digits, (double)limit / unit,
-                   digits, (double)used / unit, under_way, digits, (double)need / unit, when);
+                   unit == 1 ? "" : BUDGET_CURRENCY, digits, (double)used / unit, under_way, digits,
+                   (double)need / unit, when, state->all ? "" : "`dormouse agent set AGENT --",
+                   state->all ? "budget.all" : option,
+                   state->all ? " in config.yaml" : " N`, and budget in config.yaml");
 }
 
 int budget_fit(const struct budget_state *state, const struct budget_need *need,
@@ -119,11 +123,11 @@ int budget_fit(const struct budget_state *state, const struct budget_need *need,
     double cost_left = (double)(limit->cost - used->cost - held->cost);
 
     if (limit->tokens && left < least_tokens)
-        return budget_refuse(state, "tokens", used->tokens, held->tokens, least_tokens,
-                             limit->tokens, 1, err);
+        return budget_refuse(state, "tokens", "tokens-per-day", used->tokens, held->tokens,
+                             least_tokens, limit->tokens, 1, err);
     if (limit->cost && (cost_left < least_cost || cost_left <= 0))
-        return budget_refuse(state, "cost", used->cost, held->cost, (int64_t)least_cost,
-                             limit->cost, 1e6, err);
+        return budget_refuse(state, "cost", "cost-per-day", used->cost, held->cost,
+                             (int64_t)least_cost, limit->cost, 1e6, err);
     if (limit->tokens && left - need->input_tokens < *output_tokens)
         *output_tokens = left - need->input_tokens;
     cost_left -= (double)need->input_tokens * need->price_input;
@@ -137,8 +141,8 @@ int budget_fit_calls(const struct budget_state *state, int64_t count, struct err
 {
     if (!state->limit.tool_calls || state->used.tool_calls + count <= state->limit.tool_calls)
         return 0;
-    return budget_refuse(state, "tool calls", state->used.tool_calls, 0, count,
-                         state->limit.tool_calls, 1, err);
+    return budget_refuse(state, "tool calls", "tool-calls-per-day", state->used.tool_calls, 0,
+                         count, state->limit.tool_calls, 1, err);
 }
 
 void budget_say(const struct budget *limit, const struct budget *used, const struct budget *held,
@@ -160,9 +164,10 @@ void budget_say(const struct budget *limit, const struct budget *used, const str
 
         if (!rows[i].limit)
             continue;
-        buf_printf(out, "%s%.*f of %.*f %s used, %.*f left", out->n > before ? "; " : "", digits,
+        buf_printf(out, "%s%.*f of %.*f %s%s used, %.*f left", out->n > before ? "; " : "", digits,
                    (double)rows[i].used / rows[i].unit, digits,
-                   (double)rows[i].limit / rows[i].unit, rows[i].what, digits,
+                   (double)rows[i].limit / rows[i].unit, rows[i].what,
+                   rows[i].unit == 1 ? "" : BUDGET_CURRENCY, digits,
                    (double)(left > 0 ? left : 0) / rows[i].unit);
         *ret_stops |= left <= 0;
     }

@@ -19,6 +19,7 @@
 #include "db/domain.h"
 
 /* Amounts, or limits: then 0 is none. Cost is in millionths of the currency of the prices. */
+#define BUDGET_CURRENCY " (in your models' currency)" /* behind an amount of cost, for people */
 struct budget {
     int64_t tokens, cost, tool_calls;
 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/budget.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/json_write.h"
@@ -180,7 +181,8 @@ static void print_session(struct json_object *agent)
 }
 
 /* "1200 of 5000 used, 3800 left" */
-static void print_amount(const char *name, struct json_object *budget, const char *key)
+static void print_amount(const char *name, const char *unit, struct json_object *budget,
+                         const char *key)
 {
     struct json_object *amount = json_find(budget, key);
     AUTO_BUF line = BUF_INIT(512);
@@ -191,7 +193,7 @@ static void print_amount(const char *name, struct json_object *budget, const cha
         return;
     json_get_double(amount, "reserved", &reserved, NULL);
     json_get_double(amount, "left", &left, NULL);
-    buf_printf(&line, "%.10g of %.10g used", used, limit);
+    buf_printf(&line, "%.10g of %.10g%s used", used, limit, unit);
     if (reserved > 0)
         buf_printf(&line, ", %.10g reserved", reserved);
     buf_printf(&line, ", %.10g left", left);
@@ -203,12 +205,12 @@ static void print_budget(struct json_object *agent)
 {
     struct json_object *budget = json_find(agent, "budget"), *all = json_find(budget, "all");
 
-    print_amount("tokens a day", budget, "tokens");
-    print_amount("cost a day", budget, "cost");
-    print_amount("calls a day", budget, "toolCalls");
-    print_amount("all: tokens", all, "tokens");
-    print_amount("all: cost", all, "cost");
-    print_amount("all: calls", all, "toolCalls");
+    print_amount("tokens a day", "", budget, "tokens");
+    print_amount("cost a day", BUDGET_CURRENCY, budget, "cost");
+    print_amount("calls a day", "", budget, "toolCalls");
+    print_amount("all: tokens", "", all, "tokens");
+    print_amount("all: cost", BUDGET_CURRENCY, all, "cost");
+    print_amount("all: calls", "", all, "toolCalls");
 }
 
 /* Sleep, failures and goal; without them when they can't be had. */

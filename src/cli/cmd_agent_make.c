@@ -80,27 +80,34 @@ static void put_categories(struct json_writer *w, const char *typed)
     json_write_array_end(w);
 }
 
+#define BUDGET_WHOLE "a whole number from 1, such as 2000000"
+#define BUDGET_COST                                                                                \
+    "an amount above 0 with a point, such as 0.5, in the currency of your models' prices"
+
 static const struct {
-    const char *option, *key;
+    const char *option, *key, *takes;
+    bool whole;
 } budget_options[] = {
-    { "tokens-per-day", "tokensPerDay" },
-    { "cost-per-day", "costPerDay" },
-    { "tool-calls-per-day", "toolCallsPerDay" },
+    { "tokens-per-day", "tokensPerDay", BUDGET_WHOLE, true },
+    { "cost-per-day", "costPerDay", BUDGET_COST, false },
+    { "tool-calls-per-day", "toolCallsPerDay", BUDGET_WHOLE, true },
 };
 
 static int put_limit(struct json_writer *w, size_t i, const char *typed, struct err *err)
 {
     AUTO_JSON value = NULL;
+    bool number;
 
     if (strcmp(typed, "none") == 0) {
         json_put_null(w, budget_options[i].key);
         return 0;
     }
-    if (json_parse(str_from(typed), &value, NULL) < 0 ||
-        !(json_object_is_type(value, json_type_int) ||
-          json_object_is_type(value, json_type_double)))
-        return err_set(err, ERR_BAD_REQUEST, "--%s takes a number or none, not \"%.40s\"",
-                       budget_options[i].option, typed);
+    number = json_parse(str_from(typed), &value, NULL) == 0 &&
+             (json_object_is_type(value, json_type_int) ||
+              (!budget_options[i].whole && json_object_is_type(value, json_type_double)));
+    if (!number || json_object_get_double(value) <= 0)
+        return err_set(err, ERR_BAD_REQUEST, "--%s takes %s, or none for no limit; not \"%.40s\"",
+                       budget_options[i].option, budget_options[i].takes, typed);
     json_write_key(w, budget_options[i].key);
     json_write_value(w, value);
     return 0;
@@ -260,7 +267,7 @@ static int run_create(const struct cli_args *args)
           .help = "tokens that it may use in a day, or none for no limit of its own" },            \
         { .name = "cost-per-day",                                                                  \
           .value = "AMOUNT",                                                                       \
-          .help = "what its models may cost in a day, or none" },                                  \
+          .help = "what its models may cost in a day, by their prices, or none" },                 \
         { .name = "tool-calls-per-day",                                                            \
           .value = "N",                                                                            \
           .help = "tool calls that it may make in a day, or none" },                               \

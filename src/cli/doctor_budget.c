@@ -45,7 +45,10 @@ static bool budget_agent(void *arg, const struct agent *agent)
 
     budget_limits_of(agent, &limits);
     budget_line(look, agent->n, arena_printf(arena, "agent %s", agent->id),
-                arena_printf(arena, "dormouse agent set %s --tokens-per-day N", agent->id),
+                arena_printf(arena,
+                             "dormouse agent set %s --tokens-per-day N (or --cost-per-day, "
+                             "--tool-calls-per-day)",
+                             agent->id),
                 &limits.agent);
     return !look->err.code;
 }

@@ -175,6 +175,25 @@ def a_test_of_a_model_counts_for_all_agents(box):
 
 
 @test
+def limits_that_are_typed_have_one_form_and_say_it(box):
+    """A comma is no point: 0,5 must not become another number. Amounts are shown with their unit."""
+    box.run("agent", "create", "Thrifty")
+    for option, typed, form in (("--cost-per-day", "0,5", "with a point, such as 0.5"), ("--cost-per-day", "0", "above 0"),
+                                ("--cost-per-day", "5 USD", "currency of your models' prices"),
+                                ("--tokens-per-day", "1.5", "a whole number from 1"), ("--tokens-per-day", "1,000", "such as 2000000"),
+                                ("--tokens-per-day", "0", "whole number"), ("--tool-calls-per-day", "-1", "whole number")):
+        said = box.error("agent", "set", "thrifty", option, typed)["message"]
+        for part in (option, form, typed, "none for no limit"):
+            expect_in(part, said)
+    box.run("agent", "set", "thrifty", "--cost-per-day", "0.5", "--tokens-per-day", "10")
+    expect_in("0 of 0.5 (in your models' currency) used", box.run("agent", "show", "thrifty")[0])
+    daemon = box.serve()
+    said = failed(daemon.start("hello", agent="thrifty"))["message"]
+    expect_in("or raise it: `dormouse agent set AGENT --tokens-per-day N`", said)
+    daemon.stop()
+
+
+@test
 def an_exported_agent_takes_its_budget_along(box):
     ModelServer(box, lambda reply: reply.text("hello"))
     daemon = box.serve()

@@ -10,6 +10,7 @@
 #include "agent/inbox.h"
 #include "change/taint.h"
 #include "db/db.h"
+#include "db/prefix.h"
 
 int grant_add(struct domain *domain, const struct approval_grant *grant, struct err *err)
 {
@@ -110,6 +111,26 @@ int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approva
             return 0;
     }
     return r;
+}
+
+int grant_find_id(struct domain *domain, struct str typed, struct arena *arena, struct str *ret_id,
+                  struct err *err)
+{
+    static const struct prefix_words words = { "grant", "grants", "dormouse inbox --grants",
+                                               "those that are in force" };
+
+    if (prefix_find(domain_db(domain),
+                    SQL("SELECT id FROM approval_grants WHERE revoked_at IS NULL"
+                        " AND id >= ? AND id < ? || '~' ORDER BY id LIMIT 5"),
+                    typed, &words, arena, ret_id, err) == 0)
+        return 0;
+    if (err->code != ERR_NOT_FOUND)
+        return -1;
+    err_reset(err);
+    return prefix_find(domain_db(domain),
+                       SQL("SELECT id FROM approval_grants WHERE revoked_at IS NULL"
+                           " AND inbox_id >= ? AND inbox_id < ? || '~' ORDER BY id LIMIT 5"),
+                       typed, &words, arena, ret_id, err);
 }
 
 /* 0 when the id is known, revoked now or before. */

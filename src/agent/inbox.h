@@ -108,6 +108,8 @@ int inbox_count_pending(struct domain *domain, int64_t *ret_count, struct err *e
 void inbox_put_view(struct json_writer *w, const struct inbox_item *item, bool with_details);
 /* Appends the sentences of "danger", a space between them; nothing when there are none. */
 void inbox_danger(const struct inbox_item *item, struct buf *out);
+/* Appends a sentence about this many suspicious places of a text; nothing for none. */
+void inbox_say_flags(size_t count, struct buf *out);
 
 struct inbox_decision {
     enum inbox_state state; /* approved, edited, answered, rejected, expired, withdrawn */
@@ -157,6 +159,10 @@ int grant_used(struct domain *domain, struct str id, int64_t now_ms, struct err 
 /* Those in force, oldest first. The grant is valid during the call. */
 int grant_each(struct domain *domain, bool (*fn)(void *arg, const struct approval_grant *grant),
                void *arg, struct err *err);
+/* The id of the one in force that a person means: by the beginning of its id, or of the id of the
+ * item that it was granted by, as lists print both; see prefix_find(). */
+int grant_find_id(struct domain *domain, struct str typed, struct arena *arena, struct str *ret_id,
+                  struct err *err);
 /* 1 revoked now, 0 it was before, -1 not_found. */
 int grant_revoke(struct domain *domain, struct str id, int64_t now_ms, struct err *err);
 /* Appends a sentence: what a yes of this scope covers. */

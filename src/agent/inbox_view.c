@@ -24,18 +24,21 @@ static void view_taint(struct json_writer *w, struct str taint)
         json_write_str(w, buf_str(&text));
 }
 
+void inbox_say_flags(size_t count, struct buf *out)
+{
+    if (count == 1)
+        buf_add_text(out, "One place of the text is suspicious.");
+    else if (count)
+        buf_printf(out, "%zu places of the text are suspicious.", count);
+}
+
 static void view_flags(struct json_writer *w, struct json_object *flags)
 {
-    size_t n = json_object_is_type(flags, json_type_array) ? json_length(flags) : 0;
-    char text[80];
+    AUTO_BUF text = BUF_INIT(128);
 
-    if (!n)
-        return;
-    snprintf(text, sizeof(text),
-             n == 1 ? "One place of the text is suspicious."
-                    : "%zu places of the text are suspicious.",
-             n);
-    json_write_text(w, text);
+    inbox_say_flags(json_object_is_type(flags, json_type_array) ? json_length(flags) : 0, &text);
+    if (text.n)
+        json_write_str(w, buf_str(&text));
 }
 
 static void view_warnings(struct json_writer *w, struct json_object *facts)

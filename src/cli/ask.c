@@ -110,9 +110,13 @@ void ask_list_words(unsigned offered, struct buf *out)
 
 void ask_help(unsigned offered, FILE *out)
 {
+    /* What takes no no was done already. */
+    bool notice = !(offered & BIT(ASK_NO));
+
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (offered & BIT(words[i].word) && words[i].help)
-            fprintf(out, "  %-7s %s\n", words[i].text, words[i].help);
+            fprintf(out, "  %-7s %s\n", words[i].text,
+                    notice && words[i].word == ASK_YES ? "you have seen it" : words[i].help);
     fputs("Ctrl-C cancels the run, Ctrl-D leaves it waiting: `dormouse inbox` shows it.\n", out);
 }
 
@@ -157,12 +161,38 @@ void ask_begin(struct ask *ask, FILE *out, struct json_object *item, unsigned wi
     ask_draw(ask);
 }
 
+static void ask_drop_edited(struct ask *ask)
+{
+    if (ask->has_edited)
+        decide_edited_release(&ask->edited);
+    ask->has_edited = false;
+}
+
 void ask_release(struct ask *ask)
 {
     json_object_put(ask->item);
     pane_free(ask->pane);
     free(ask->reason);
+    ask_drop_edited(ask);
     *ask = (struct ask){ .item = NULL };
+}
+
+void ask_edit_refused(struct ask *ask, struct decide_edited *edited)
+{
+    ask_drop_edited(ask);
+    ask->edited = *edited;
+    *edited = (struct decide_edited)DECIDE_EDITED_INIT;
+    ask->has_edited = ask->sure = true;
+    ask->pending = ASK_EDIT;
+}
+
+bool ask_take_edited(struct ask *ask, const struct decide *decide, struct decide_edited *ret_edited)
+{
+    if (!ask->has_edited || !decide->anyway)
+        return false;
+    *ret_edited = ask->edited;
+    ask->has_edited = false;
+    return true;
 }
 
 bool ask_is_paging(const struct ask *ask)

@@ -53,6 +53,8 @@ struct ask {
     bool anyway;           /* the second step was taken before */
     enum ask_word pending; /* what for */
     char *reason;          /* of a no; valid until the next call */
+    bool has_edited;       /* what was written brought in danger, and waits for the second step */
+    struct decide_edited edited;
 };
 
 /* Shows the item's title and the first page of it, all of it when out is no terminal. item is
@@ -76,5 +78,11 @@ enum ask_result {
     ASK_EDITING,   /* the caller opens what is to be edited, and adds it to *ret_decide */
 };
 enum ask_result ask_take(struct ask *ask, struct str line, struct decide *ret_decide);
+/* What was written was refused as dangerous: it is kept, and the second step is asked for. edited
+ * is taken over. */
+void ask_edit_refused(struct ask *ask, struct decide_edited *edited);
+/* What was kept so, when this decision is the second step to it: taken out of ask. */
+bool ask_take_edited(struct ask *ask, const struct decide *decide,
+                     struct decide_edited *ret_edited);
 
 #endif

@@ -20,9 +20,10 @@ static struct str member(struct json_object *object, const char *key)
     return json_str(json_find(object, key));
 }
 
-/* 1 decided, here or elsewhere; 2 asked again, after what was wrong was said; -1. */
+/* 1 decided, here or elsewhere; 2 asked again, after what was wrong was said; -1. ret_why may be
+ * NULL. */
 static int send(struct chat *chat, struct json_object *item, const struct decide *decide,
-                struct err *err)
+                enum err_code *ret_why, struct err *err)
 {
     AUTO_JSON answer = NULL;
     AUTO_TEXT id = alloc_copy(member(item, "id").p, member(item, "id").n);
@@ -30,10 +31,12 @@ static int send(struct chat *chat, struct json_object *item, const struct decide
 
     if (decide_send(chat->talk, id, decide, &answer, err) == 0)
         return 1;
+    if (ret_why)
+        *ret_why = err->code;
     /* Somebody was quicker, in another window: the run goes on with that. */
     r = err->code == ERR_CONFLICT || err->code == ERR_EXPIRED || err->code == ERR_WITHDRAWN ? 1
         : err->code == ERR_SCHEMA_VIOLATION || err->code == ERR_TOO_LARGE ||
-                err->code == ERR_TIMEOUT
+                err->code == ERR_TIMEOUT || err->code == ERR_CONFIRMATION_REQUIRED
             ? 2
             : -1;
     if (r > 0) {
@@ -62,10 +65,11 @@ static int read_edited(struct chat *chat, struct json_object *item, struct decid
     return 1;
 }
 
-static int edit(struct chat *chat, struct json_object *item, struct decide *decide, struct err *err)
+static int edit(struct chat *chat, struct ask *ask, struct decide *decide, struct err *err)
 {
     struct decide_edited edited = DECIDE_EDITED_INIT;
-    int r = read_edited(chat, item, &edited, err);
+    enum err_code why = ERR_NONE;
+    int r = ask_take_edited(ask, decide, &edited) ? 1 : read_edited(chat, ask->item, &edited, err);
 
     if (r < 0) {
         chat_say_error(chat, err);
@@ -77,7 +81,9 @@ static int edit(struct chat *chat, struct json_object *item, struct decide *deci
     } else {
         decide->input = edited.input;
         decide->content = edited.is_text ? &edited.content : NULL;
-        r = send(chat, item, decide, err);
+        r = send(chat, ask->item, decide, &why, err);
+        if (why == ERR_CONFIRMATION_REQUIRED)
+            ask_edit_refused(ask, &edited);
     }
     decide_edited_release(&edited);
     return r;
@@ -141,10 +147,10 @@ static int converse_about(struct chat *chat, struct ask *ask, struct err *err)
         }
         switch (ask_take(ask, text, &decide)) {
         case ASK_DECIDED:
-            r = send(chat, ask->item, &decide, err);
+            r = send(chat, ask->item, &decide, NULL, err);
             break;
         case ASK_EDITING:
-            r = edit(chat, ask->item, &decide, err);
+            r = edit(chat, ask, &decide, err);
             break;
         case ASK_AGAIN:
             break;

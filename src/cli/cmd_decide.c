@@ -21,6 +21,7 @@
 static void say_decided(const struct cli_args *args, struct json_object *answer)
 {
     struct json_object *item = json_find(answer, "item");
+    bool notice = str_is(json_str(json_find(item, "kind")), "escalated"); /* nobody waits for it */
     AUTO_BUF line = BUF_INIT(64 * KIB);
     bool applied = false;
 
@@ -30,13 +31,13 @@ static void say_decided(const struct cli_args *args, struct json_object *answer)
     }
     json_get_bool(answer, "applied", &applied, NULL);
     buf_printf(&line, "%s%.*s: %.*s", applied ? "" : "Already ",
-               STR_ARG(json_str(json_find(item, "state"))),
+               STR_ARG(notice ? STR("seen") : json_str(json_find(item, "state"))),
                STR_ARG(json_str(json_find(item, "title"))));
     if (applied && line.p[0] >= 'a' && line.p[0] <= 'z')
         line.p[0] = (char)(line.p[0] - 'a' + 'A');
     term_text(stdout, buf_text(&line));
     putchar('\n');
-    if (json_str(json_find(item, "runId")).n)
+    if (applied && !notice && json_str(json_find(item, "runId")).n)
         printf("The run goes on: dormouse trace %.*s\n",
                STR_ARG(str_take(json_str(json_find(item, "runId")), 12)));
 }
@@ -130,7 +131,7 @@ static int approve_shown(const struct cli_args *args, struct talk *talk, struct 
     ask.anyway = cli_has(args, "anyway");
     if (!ask_at_terminal(&ask, &said)) {
         ask_release(&ask);
-        puts("\nIt still waits.");
+        puts("\nNothing was decided; `dormouse inbox` shows it.");
         return CLI_WAITING;
     }
     if (strcmp(said.decision, "approve") != 0)

@@ -41,6 +41,19 @@ static bool is_question(struct json_object *item)
     return str_is(member(item, "kind"), "question");
 }
 
+/* Nothing waits for it: it tells of something that was done. */
+static bool is_notice(struct json_object *item)
+{
+    return str_is(member(item, "kind"), "escalated");
+}
+
+static struct str state_word(struct json_object *item)
+{
+    struct str state = member(item, "state");
+
+    return is_notice(item) && str_is(state, "approved") ? STR("seen") : state;
+}
+
 /* "bash: Run a command"; of a question what is asked. */
 static void add_what(struct buf *out, struct json_object *item)
 {
@@ -67,7 +80,7 @@ static void add_row(struct columns *columns, struct json_object *item)
     columns_add(columns,
                 (struct str[]){ str_take(member(item, "id"), ID_CHARS),
                                 str_from(ago_text(member(item, "createdAt"), now_ms(), ago)),
-                                agent.n ? agent : member(item, "agentId"), member(item, "state"),
+                                agent.n ? agent : member(item, "agentId"), state_word(item),
                                 buf_str(&what) });
 }
 
@@ -134,6 +147,40 @@ static void print_all(struct json_object *items)
     columns_release(&columns);
 }
 
+/* What can be typed about these, and nothing else. */
+static void print_verbs(struct json_object *items)
+{
+    enum { APPROVE, REJECT, EDIT, ANSWER, VERBS };
+    static const char *const verbs[VERBS] = { "approve ID", "reject ID", "edit ID",
+                                              "answer ID TEXT" };
+    bool can[VERBS] = { false }, notice = false;
+    const char *before = "Decide with `dormouse ";
+    size_t left = 0;
+
+    for (size_t i = 0; i < json_length(items); i++) {
+        struct json_object *item = json_object_array_get_idx(items, i);
+        bool question = is_question(item);
+
+        notice |= is_notice(item);
+        if (is_notice(item))
+            continue;
+        can[question ? ANSWER : APPROVE] = can[REJECT] = true;
+        can[EDIT] |= !question && !str_is(member(item, "kind"), "unknown_effect");
+    }
+    for (size_t i = 0; i < VERBS; i++)
+        left += can[i];
+    putchar('\n');
+    for (size_t i = 0; i < VERBS; i++) {
+        if (!can[i])
+            continue;
+        printf("%s%s`", before, verbs[i]);
+        before = --left > 1 ? ", `" : " or `";
+    }
+    printf("%s`dormouse inbox ID` shows all of one.\n", can[REJECT] ? "; " : "");
+    if (notice)
+        puts("Of what was set aside, `dormouse approve ID` says that you have seen it.");
+}
+
 static void print_page(const struct cli_args *args, struct json_object *items)
 {
     if (cli_json(args)) {
@@ -142,8 +189,7 @@ static void print_page(const struct cli_args *args, struct json_object *items)
         print_all(items);
     } else {
         print_pending(items);
-        puts("\nDecide with `dormouse approve ID`, `reject ID`, `edit ID` or `answer ID TEXT`; "
-             "`dormouse inbox ID` shows all of one.");
+        print_verbs(items);
     }
 }
 
@@ -193,7 +239,7 @@ static void print_item(struct json_object *item)
     add_what(&what, item);
     print_fact("item", member(item, "id"));
     print_fact("what", buf_str(&what));
-    print_fact("state", member(item, "state"));
+    print_fact("state", state_word(item));
     print_fact("agent", member(item, "agentId"));
     print_fact("run", member(item, "runId"));
     print_fact("asked", str_from(ago_text(member(item, "createdAt"), now_ms(), ago)));
@@ -209,7 +255,7 @@ static void print_item(struct json_object *item)
     show_init(&show, stdout);
     if (str_is(member(item, "state"), "pending")) {
         putchar('\n');
-        show_how_to_decide(&show, member(item, "id"), is_question(item));
+        show_how_to_decide(&show, member(item, "id"), member(item, "kind"));
     }
 }
 
@@ -342,9 +388,10 @@ const struct cli_command cli_cmd_inbox = {
         "its text, or the diff. `dormouse inbox ID` shows all of it. Text of agents stands behind "
         "a vertical bar; lines without it are Dormouse's own. Ids are shortened; every command "
         "takes a unique beginning. With --json each item is a line of its own.\n\n"
-        "What you approved with --run or --always is listed by --grants, each with what it "
+        "What you approved with `dormouse approve --run` or --always is listed by --grants, each "
+        "with what it "
         "covers: exactly these arguments, in this directory, inside these walls. --revoke makes "
-        "it ask again.",
+        "it ask again; it takes the beginning of the grant's id, or of the item's.",
     .options = options,
     .operands_max = 1,
     .run = run_inbox,

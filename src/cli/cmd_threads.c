@@ -16,6 +16,7 @@
 #include "cli/columns.h"
 #include "cli/commands_int.h"
 #include "cli/decide.h"
+#include "cli/show.h"
 #include "cli/talk.h"
 #include "cli/term.h"
 #include "cli/woke.h"
@@ -205,9 +206,16 @@ static void print_message(struct json_object *message)
     bool user = str_is(kind, "user");
 
     if (str_is(kind, "action")) {
-        printf("%s", term_style(stdout, TERM_DIM));
-        printf("[%.*s] ", STR_ARG(str_take(member(message, "toolName"), 80)));
-        print_line(str_take(member(message, "status"), 80));
+        printf("%s[%.*s]%s\n", term_style(stdout, TERM_DIM),
+               STR_ARG(str_take(member(message, "toolName"), 80)), term_style(stdout, TERM_PLAIN));
+        return;
+    }
+    if (json_find(message, "error")) {
+        AUTO_BUF why = BUF_INIT(64 * KIB);
+
+        show_why(json_find(message, "error"), &why);
+        printf("%s  ", term_style(stdout, TERM_DIM));
+        print_line(buf_str(&why));
         printf("%s", term_style(stdout, TERM_PLAIN));
         return;
     }

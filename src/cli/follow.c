@@ -275,7 +275,7 @@ static void wait_for_something(struct follow *f)
 static void say_waiting(struct follow *f)
 {
     for (struct follow_item *item = f->items; f->show.quiet && item; item = item->next)
-        show_how_to_decide(&f->show, str_from(item->id), item->question);
+        show_how_to_decide(&f->show, str_from(item->id), str_from(item->kind));
     f->exit_code = CLI_WAITING;
     f->over = true;
 }

@@ -20,7 +20,7 @@
 struct follow_item {
     struct follow_item *next;
     char id[RUN_ID_SIZE];
-    bool question;
+    char kind[32];
 };
 
 struct follow {

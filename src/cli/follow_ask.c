@@ -27,7 +27,7 @@ void follow_note_waiting(struct follow *f, struct json_object *event)
     struct follow_item *item = NEW(struct follow_item), **last = &f->items;
 
     snprintf(item->id, sizeof(item->id), "%.*s", STR_ARG(json_str(json_find(event, "itemId"))));
-    item->question = str_is(json_str(json_find(event, "kind")), "question");
+    snprintf(item->kind, sizeof(item->kind), "%.*s", STR_ARG(json_str(json_find(event, "kind"))));
     while (*last)
         last = &(*last)->next;
     *last = item;
@@ -133,7 +133,8 @@ void follow_unask(struct follow *f)
 
 /* ---- the answer ---- */
 
-static void send_decision(struct follow *f, const struct decide *decide)
+/* Returns why it was not taken. */
+static enum err_code send_decision(struct follow *f, const struct decide *decide)
 {
     AUTO_JSON answer = NULL;
     struct err err = ERR_INIT;
@@ -141,7 +142,7 @@ static void send_decision(struct follow *f, const struct decide *decide)
     f->side_used_ms = ask_now();
     if (decide_send(f->side, f->items->id, decide, &answer, &err) == 0) {
         drop_first(f);
-        return;
+        return ERR_NONE;
     }
     fflush(stdout);
     cli_fail(f->args, &err);
@@ -150,13 +151,16 @@ static void send_decision(struct follow *f, const struct decide *decide)
     if (err.code == ERR_CONFLICT || err.code == ERR_EXPIRED || err.code == ERR_NOT_FOUND ||
         err.code == ERR_WITHDRAWN)
         drop_first(f);
+    return err.code;
 }
 
 static void edit(struct follow *f, struct decide *decide)
 {
     struct decide_edited edited = DECIDE_EDITED_INIT;
     struct err err = ERR_INIT;
-    int r = decide_edit_item(f->ask.item, &edited, &err);
+    int r = ask_take_edited(&f->ask, decide, &edited)
+                ? 1
+                : decide_edit_item(f->ask.item, &edited, &err);
 
     if (r < 0)
         cli_fail(f->args, &err);
@@ -165,7 +169,8 @@ static void edit(struct follow *f, struct decide *decide)
     else {
         decide->input = edited.input;
         decide->content = edited.is_text ? &edited.content : NULL;
-        send_decision(f, decide);
+        if (send_decision(f, decide) == ERR_CONFIRMATION_REQUIRED)
+            ask_edit_refused(&f->ask, &edited);
     }
     decide_edited_release(&edited);
 }

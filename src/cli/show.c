@@ -204,13 +204,16 @@ static void show_complete(struct show *show, struct json_object *event)
     show_line(show, TERM_DIM, "  ", buf_str(&line));
 }
 
-void show_how_to_decide(struct show *show, struct str item_id, bool question)
+void show_how_to_decide(struct show *show, struct str item_id, struct str kind)
 {
     struct str id = str_take(item_id, ID_CHARS);
 
     show_begin_line(show);
-    if (question)
+    if (str_is(kind, "question"))
         fprintf(show->out, "Waiting for you:  dormouse answer %.*s TEXT\n", STR_ARG(id));
+    else if (str_is(kind, "escalated"))
+        fprintf(show->out, "For you to know:  dormouse approve %.*s   says that you have seen it\n",
+                STR_ARG(id));
     else
         fprintf(show->out, "Waiting for you:  dormouse approve %.*s   or   dormouse reject %.*s\n",
                 STR_ARG(id), STR_ARG(id));
@@ -224,7 +227,7 @@ static void show_waiting(struct show *show, struct json_object *event)
         return;
     if (!str_is(kind, "tool") && !str_is(kind, "memory"))
         show_line(show, TERM_YELLOW, "? ", show_member(event, "title"));
-    show_how_to_decide(show, show_member(event, "itemId"), str_is(kind, "question"));
+    show_how_to_decide(show, show_member(event, "itemId"), kind);
 }
 
 /* ---- how it ended ---- */
@@ -240,8 +243,9 @@ const char *show_advice(enum err_code code, struct str message)
         { ERR_SANDBOX_UNAVAILABLE, "dormouse doctor says what is missing" },
         { ERR_KILL_SWITCH_ACTIVE, "`dormouse kill` shows what is stopped" },
         { ERR_AGENT_PAUSED, "wake it with: dormouse agent resume AGENT" },
-        { ERR_ITERATIONS_EXCEEDED, "allow more with --max-iterations, or go on in the same "
-                                   "conversation with --thread" },
+        { ERR_ITERATIONS_EXCEEDED,
+          "go on in the same conversation (dormouse chat --thread THREAD), "
+          "or allow more rounds: dormouse run --max-iterations N" },
         { ERR_MODEL_NOT_ALLOWED, "dormouse model list shows which there are" },
         { ERR_PROVIDER_FAILED, "dormouse model test MODEL says what is wrong" },
         { ERR_CONTEXT_TOO_LONG, "begin a new conversation, or choose a model with more room" },
@@ -344,7 +348,7 @@ void show_cost(struct show *show, struct json_object *run)
         buf_printf(&line, "%s%lld tokens in, %lld out", line.n ? " · " : "", (long long)in,
                    (long long)out);
     if (cost > 0)
-        buf_printf(&line, " · %.4f", cost);
+        buf_printf(&line, " · cost %.4f", cost);
     if (line.n)
         show_line(show, TERM_DIM, "", buf_str(&line));
 }

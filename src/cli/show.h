@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -34,8 +35,12 @@ void show_event(struct show *show, struct json_object *event);
 /* What a run took, from GET /runs/{key}: a dim line, on a terminal only. */
 void show_cost(struct show *show, struct json_object *run);
 
-/* What to type to decide an item. */
-void show_how_to_decide(struct show *show, struct str item_id, bool question);
+/* Why a call has no answer, from its error: what a person did not want has not failed. */
+bool show_is_failure(struct json_object *error);
+void show_why(struct json_object *error, struct buf *out);
+
+/* What to type to decide an item of this kind. */
+void show_how_to_decide(struct show *show, struct str item_id, struct str kind);
 /* What a person can type after this error; NULL: nothing is known to help, or the message says. */
 const char *show_advice(enum err_code code, struct str message);
 

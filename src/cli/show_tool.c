@@ -313,14 +313,53 @@ static void show_output(struct show *show, struct str tool, struct json_object *
     show_any(show, output);
 }
 
+/* Words of a person, or of nobody, about a call that was not made. */
+static const struct {
+    enum err_code code;
+    const char *words;
+} not_made[] = {
+    { ERR_REJECTED, "you rejected it" },
+    { ERR_EXPIRED, "not done: nobody decided in time" },
+    { ERR_WITHDRAWN, "not done: the question was taken back" },
+};
+
+static const char *not_made_words(struct json_object *error)
+{
+    for (size_t i = 0; i < ARRAY_LEN(not_made); i++)
+        if (str_is(show_member(error, "code"), err_name(not_made[i].code)))
+            return not_made[i].words;
+    return NULL;
+}
+
+bool show_is_failure(struct json_object *error)
+{
+    return error && !not_made_words(error);
+}
+
+void show_why(struct json_object *error, struct buf *out)
+{
+    const char *words = not_made_words(error);
+    struct str message = show_member(error, "message");
+
+    buf_add_text(out, words ? words : "");
+    if (!words)
+        buf_add_str(out, message);
+    else if (str_is(show_member(error, "code"), err_name(ERR_REJECTED)) &&
+             !str_is(message, err_sentence(ERR_REJECTED)))
+        buf_printf(out, ": %.*s", STR_ARG(message));
+}
+
 void show_tool_result(struct show *show, struct json_object *event)
 {
     struct json_object *error = json_find(event, "error"), *output = json_find(event, "output");
+    AUTO_BUF why = BUF_INIT(LIMIT_JSON_BYTES);
 
     if (output && show_member(event, "words").n)
         show_lines(show, TERM_DIM, show_member(event, "words"), HEAD_LINES, 0);
     else if (output)
         show_output(show, show_member(event, "toolName"), output);
-    if (error)
-        show_line(show, TERM_RED, "  ", show_member(error, "message"));
+    if (!error)
+        return;
+    show_why(error, &why);
+    show_line(show, show_is_failure(error) ? TERM_RED : TERM_YELLOW, "  ", buf_str(&why));
 }

@@ -79,6 +79,10 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
 {
     enum inbox_state state = decision->state;
 
+    if (item->kind == INBOX_ESCALATED && state == INBOX_REJECTED)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "there is nothing to reject: it tells of something that was done; approve "
+                       "says that you have seen it");
     if (is_end(state))
         return 0;
     if (decision->answer.n > ANSWER_BYTES)
@@ -118,6 +122,15 @@ static int check_verb(const struct inbox_item *item, const struct inbox_decision
     }
 }
 
+static int refuse_danger(const struct buf *danger, struct err *err)
+{
+    if (!danger->n && !danger->full)
+        return 0;
+    return err_set(err, ERR_CONFIRMATION_REQUIRED,
+                   "%s%s A yes to this needs the word anyway as well.", buf_text(danger),
+                   danger->full ? "..." : "");
+}
+
 /* The second step, whichever door the yes comes through: what is dangerous was read, and is meant.
  */
 static int check_danger(const struct inbox_item *item, const struct inbox_decision *decision,
@@ -129,11 +142,7 @@ static int check_danger(const struct inbox_item *item, const struct inbox_decisi
     if (!yes || decision->anyway || item->state != INBOX_PENDING)
         return 0;
     inbox_danger(item, &danger);
-    if (!danger.n && !danger.full)
-        return 0;
-    return err_set(err, ERR_CONFIRMATION_REQUIRED,
-                   "%s%s A yes to this needs the word anyway as well.", buf_text(&danger),
-                   danger.full ? "..." : "");
+    return refuse_danger(&danger, err);
 }
 
 /* ---- what it means for the call ---- */
@@ -354,9 +363,25 @@ static int refuse_held(struct run *run, const struct run_call *call,
 int run_decision_check(struct run_call *call, const struct inbox_decision *decision,
                        struct err *err)
 {
+    AUTO_BUF danger = BUF_INIT(ERR_TEXT_MAX / 2);
+    const struct run_call before = *call;
+    struct tool_call edited;
+
     if (refuse_held(call->run, call, decision, err) < 0)
         return -1;
-    return decision->state == INBOX_EDITED ? run_decision_edit(call, decision->answer, err) : 0;
+    if (decision->state != INBOX_EDITED)
+        return 0;
+    if (run_decision_edit(call, decision->answer, err) < 0)
+        return -1;
+    /* What the person wrote, or pasted, is judged as what the agent wrote was. */
+    run_call_tool(call, &edited);
+    if (!decision->anyway)
+        tool_danger(call->run->runner->config.tools, &edited, &danger);
+    if (refuse_danger(&danger, err) == 0)
+        return 0;
+    err_wrap(err, "the edited arguments");
+    put_back(call, &before);
+    return -1;
 }
 
 static int decide_in_unit(struct run *run, const struct inbox_item *item,

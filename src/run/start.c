@@ -291,8 +291,8 @@ static int find_thread(struct run *run, const struct run_request *request, struc
         return -1;
     if (r == 0)
         return err_set(err, ERR_NOT_FOUND,
-                       "there is no thread %.*s (`/threads` in `dormouse chat` lists them; "
-                       "a session of your own naming, --session, begins with its first run)",
+                       "there is no thread %.*s (`dormouse threads list` shows them; "
+                       "`dormouse run --session NAME` begins one of your own naming)",
                        STR_ARG(request->thread_id));
     if (run->thread.agent_n != run->agent.n)
         return err_set(err, ERR_CONFLICT, "thread %.*s belongs to another agent",

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "base/uuid.h"
 #include "serve/api_int.h"
 
 #define PAGE_BYTES (8 * MIB)
@@ -282,34 +283,18 @@ void api_grants_list(struct serve_request *request)
     api_reply(request, 200, &json, &w);
 }
 
-struct grant_search {
-    struct str prefix;
-    char id[65];
-    unsigned found;
-};
-
-static bool compare_grant(void *arg, const struct approval_grant *grant)
-{
-    struct grant_search *search = arg;
-
-    if (str_starts(grant->id, search->prefix) && search->found++ == 0)
-        snprintf(search->id, sizeof(search->id), "%.*s", STR_ARG(grant->id));
-    return true;
-}
-
-/* The id of {id}, or {id} itself: a grant that was revoked has no beginning any more. */
+/* What was revoked is not in force, and can be named by its whole id only. */
 static int find_grant(struct serve_request *request, struct str *ret_id, struct err *err)
 {
-    struct grant_search search = { .prefix = serve_request_param(request, "id") };
+    struct str typed = serve_request_param(request, "id");
 
-    if (grant_each(api_of(request)->config.agent_domain, compare_grant, &search, err) < 0)
+    if (grant_find_id(api_of(request)->config.agent_domain, typed, serve_request_arena(request),
+                      ret_id, err) == 0)
+        return 0;
+    if (err->code != ERR_NOT_FOUND || typed.n < UUID_TEXT_SIZE - 1)
         return -1;
-    if (search.found > 1)
-        return err_set(err, ERR_BAD_REQUEST, "%.*s is the beginning of more than one grant's id",
-                       STR_ARG(search.prefix));
-    *ret_id = search.found && search.prefix.n >= 4
-                  ? str_from(arena_text(serve_request_arena(request), search.id))
-                  : search.prefix;
+    err_reset(err);
+    *ret_id = typed;
     return 0;
 }
 

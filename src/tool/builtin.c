@@ -171,6 +171,7 @@ const struct tool_builtin tool_builtins[] = {
     { .impl = { .name = "write_memory",
                 .check = memory_tool_check,
                 .spared = memory_tool_spared,
+                .danger = memory_tool_danger,
                 .start = write_memory_start,
                 .preview = write_memory_preview },
       .needs_files = true },

@@ -98,6 +98,21 @@ bool memory_tool_spared(void *arg, const struct tool_call *call, struct json_obj
     return proposal.flag_count == 0 && !taint_blocks(proposal.taint) && !proposal.full;
 }
 
+void memory_tool_danger(void *arg, const struct tool_call *call, struct json_object *arguments,
+                        struct buf *out)
+{
+    struct tool_bed *bed = arg;
+    AUTO_ARENA arena = ARENA_INIT;
+    struct memory_proposal proposal;
+    struct memory_edit edit;
+    struct err err = ERR_INIT;
+
+    if (read_edit(call, arguments, &edit, &err) < 0 ||
+        memory_propose(bed->config.files, call->agent, &edit, &arena, &proposal, &err) < 0)
+        return; /* it fails with the same words when it is done */
+    inbox_say_flags(proposal.flag_count, out);
+}
+
 /* ---- read and list ---- */
 
 static int finish_with(struct tool_job *job, struct json_writer *w, struct str taint,

@@ -153,38 +153,73 @@ static struct str with_facts(struct tool_job *job, struct str details)
 
 /* ---- what is not seen ---- */
 
-/* What an argument holds that a reader of it misses or is misled by, once for each kind. */
-static void warn_unseen(struct tool_job *job, const char *name, struct str text, unsigned *kinds)
+/* Told once for each kind. */
+struct unseen_look {
+    unsigned kinds;
+    void (*say)(struct unseen_look *look, const char *what);
+    struct tool_job *job;
+    struct buf *out;
+};
+
+/* What an argument holds that a reader of it misses or is misled by. */
+static void unseen_in_text(struct unseen_look *look, const char *name, struct str text)
 {
     struct unseen_run run;
 
     for (size_t at = 0; unseen_next(text, &at, &run);) {
-        if (!unseen_misleads(run.kind) || *kinds & 1u << run.kind)
+        AUTO_BUF what = BUF_INIT(4096);
+
+        if (!unseen_misleads(run.kind) || look->kinds & 1u << run.kind)
             continue;
-        *kinds |= 1u << run.kind;
-        tool_job_warn(job, "hidden in it",
-                      str_from(arena_printf(&job->arena, "%s, in %s (U+%04X)",
-                                            unseen_about(run.kind), name, (unsigned)run.first)));
+        look->kinds |= 1u << run.kind;
+        buf_printf(&what, "%s, in %.200s (U+%04X)", unseen_about(run.kind), name,
+                   (unsigned)run.first);
+        look->say(look, buf_text(&what));
     }
 }
 
-static void warn_unseen_value(struct tool_job *job, const char *name, struct json_object *value,
-                              unsigned *kinds)
+static void unseen_in_value(struct unseen_look *look, const char *name, struct json_object *value)
 {
     struct json_object_iter it;
 
     if (json_object_is_type(value, json_type_string)) {
-        warn_unseen(job, name, json_str(value), kinds);
+        unseen_in_text(look, name, json_str(value));
     } else if (json_object_is_type(value, json_type_array)) {
         for (size_t i = 0; i < json_length(value); i++)
-            warn_unseen_value(job, name, json_object_array_get_idx(value, i), kinds);
+            unseen_in_value(look, name, json_object_array_get_idx(value, i));
     } else if (json_object_is_type(value, json_type_object)) {
         json_object_object_foreachC(value, it)
         {
-            warn_unseen(job, "a name", str_from(it.key), kinds);
-            warn_unseen_value(job, it.key, it.val, kinds);
+            unseen_in_text(look, "a name", str_from(it.key));
+            unseen_in_value(look, it.key, it.val);
         }
     }
+}
+
+#define UNSEEN_FACT "hidden in it"
+
+static void unseen_fact(struct unseen_look *look, const char *what)
+{
+    tool_job_warn(look->job, UNSEEN_FACT, str_from(arena_text(&look->job->arena, what)));
+}
+
+static void unseen_sentence(struct unseen_look *look, const char *what)
+{
+    buf_printf(look->out, "%s" UNSEEN_FACT ": %s.", look->out->n ? " " : "", what);
+}
+
+void tool_danger(struct tool_bed *bed, const struct tool_call *call, struct buf *out)
+{
+    const struct tool_binding *binding = bed_find(bed, call->name);
+    struct unseen_look look = { .say = unseen_sentence, .out = out };
+    AUTO_JSON arguments = NULL;
+
+    if (!binding || json_parse(call->arguments, &arguments, NULL) < 0)
+        return;
+    if (binding->impl->danger)
+        binding->impl->danger(binding->impl_arg, call, arguments, out);
+    else
+        unseen_in_value(&look, "the arguments", arguments);
 }
 
 /* ---- all of it ---- */
@@ -201,11 +236,11 @@ int preview_check(const struct tool_preview *preview, struct err *err)
 
 void preview_make(struct tool_job *job, const struct tool_preview *preview)
 {
-    unsigned kinds = 0;
+    struct unseen_look look = { .say = unseen_fact, .job = job };
 
     /* A change of memory has flags of its own, which name the places. */
-    if (job->binding->entry->contract->inbox_kind != INBOX_MEMORY)
-        warn_unseen_value(job, "the arguments", job->arguments, &kinds);
+    if (!job->binding->impl->danger)
+        unseen_in_value(&look, "the arguments", job->arguments);
     job->preview = *preview;
     job->preview.title = made_safe(job, utf8_truncate(preview->title, TITLE_MAX), visible_line);
     job->preview.kind = arena_str(&job->arena, preview->kind);

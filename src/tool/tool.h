@@ -163,6 +163,11 @@ bool tool_bed_offers(struct tool_bed *bed, const struct tool_contract *contract,
 void tool_judge(struct tool_bed *bed, const struct tool_call *call, struct arena *arena,
                 struct tool_verdict *ret_verdict);
 
+/* Appends a sentence for each thing in the arguments that a yes should not pass over: what a reader
+ * misses or is misled by, suspicious places of a text. The preview of the same call says as much.
+ */
+void tool_danger(struct tool_bed *bed, const struct tool_call *call, struct buf *out);
+
 /* What a person is shown before deciding; digest binds the answer to it (tool, arguments, version
  * of the target, policy). Asynchronous: a diff needs the hand. done comes once, in a later tick. */
 struct tool_preview {
@@ -210,6 +215,10 @@ struct tool_impl {
     /* Pure: may this call go without a person although its contract says ask? For what depends on
      * more than the contract (a setting of the agent). NULL: no. */
     bool (*spared)(void *impl_arg, const struct tool_call *call, struct json_object *arguments);
+    /* May be NULL. Looks itself for what is suspicious in arguments that fit the contract, and
+     * shows it in details; see tool_danger(). */
+    void (*danger)(void *impl_arg, const struct tool_call *call, struct json_object *arguments,
+                   struct buf *out);
     /* Pure: what would run besides the arguments (the files of a skill), as a hash for grants. -1:
      * there is nothing to run, and nothing to grant. NULL: the arguments are all. */
     int (*files)(void *impl_arg, const struct tool_call *call, struct json_object *arguments,

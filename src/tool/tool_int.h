@@ -190,6 +190,8 @@ int memory_tool_check(void *arg, const struct tool_call *call, struct json_objec
 int memory_path_check(void *arg, const struct tool_call *call, struct json_object *arguments,
                       struct err *err);
 bool memory_tool_spared(void *arg, const struct tool_call *call, struct json_object *arguments);
+void memory_tool_danger(void *arg, const struct tool_call *call, struct json_object *arguments,
+                        struct buf *out);
 int read_memory_start(struct tool_job *job, struct err *err);
 int list_memory_start(struct tool_job *job, struct err *err);
 int write_memory_start(struct tool_job *job, struct err *err);

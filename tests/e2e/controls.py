@@ -189,7 +189,7 @@ class Run:
 
     def __init__(self, case):
         self.text = ""
-        editor = case.box.write("editor", 'echo edited > "$1"\n')
+        editor = case.box.write("editor", f"""echo '{getattr(case, "edited", "edited")}' > "$1"\n""")
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(case.box.work)
@@ -446,6 +446,26 @@ EDITS = {
 }
 
 
+# The item is harmless, what the person makes of it is not: the same words, and the same second one.
+PASTED = "so \u202edetidE\n"
+PASTES = {
+    Run: (lambda door: door.say("edit\n"), lambda door: when_asked(door, lambda: door.type("anyway\n"))),
+    Chat: (lambda door: door.line("edit\n" + PASTED.strip()), lambda door: when_asked(door, lambda: door.line("anyway"))),
+    Stdio: (lambda door: door.send("memory_edit_decision", request_id=door.case.item, decision="edit", edited_content=PASTED),
+            lambda door: door.send("memory_edit_decision", request_id=door.case.item, decision="edit", anyway=True, edited_content=PASTED)),
+    Http: (lambda door: refused(door, "edit", edited_content=PASTED), lambda door: door.decide("edit", anyway=True, edited_content=PASTED)),
+    Ws: (lambda door: door.send("memory_edit_decision", request_id=door.case.item, decision="edit", edited_content=PASTED),
+         lambda door: door.send("memory_edit_decision", request_id=door.case.item, decision="edit", anyway=True, edited_content=PASTED)),
+    Inbox: (lambda door: door.refused("edit", "--content", "-", stdin=PASTED),
+            lambda door: door.case.box.run("edit", door.case.item, "--content", "-", "--anyway", stdin=PASTED)),
+}
+
+
+def when_asked(door, act):
+    eventually(lambda: "Type anyway" in str(door.said()), "it asks for the second word")
+    act()
+
+
 def refused(door, decision, **more):
     try:
         door.decide(decision, **more)
@@ -473,6 +493,47 @@ def a_yes_to_what_is_dangerous_takes_a_second_word_at_every_door(box):
             second(door)
             eventually(case.happened, f"{case.name}: the second word decides; the door said {door.said()!r}")
             door.close()
+    daemon.stop()
+
+
+@test
+def danger_that_an_edit_brings_in_takes_a_second_word_at_every_door(box):
+    ModelServer(box, model)
+    daemon = box.serve()
+    for kind, (first, second) in PASTES.items():
+        case = Case(box, daemon, kind, "edit", 0)
+        case.edited = PASTED.strip()
+        door = kind(case)
+        eventually(case.find, f"{case.name}: a person is asked")
+        first(door)
+        eventually(lambda: "anyway" in str(door.said()), f"{case.name}: it is said that it needs a word more")
+        expect_in("suspicious", str(door.said()))
+        item = daemon.ask("GET", f"/inbox/{case.item}")
+        expect_eq((case.name, item["state"], item.get("danger")), (case.name, "pending", None))
+        second(door)
+        eventually(case.happened, f"{case.name}: the second word decides; the door said {door.said()!r}")
+        kept = daemon.ask("GET", f"/agents/planner/memory/knowledge/{case.name}.md")
+        expect_eq((case.name, kept["content"]), (case.name, PASTED))
+        door.close()
+    daemon.stop()
+
+
+@test
+def hidden_characters_in_edited_arguments_take_a_second_word(box):
+    """Of any tool, as when the agent had written them."""
+    ModelServer(box, lambda reply: reply.text("done") if reply.results() else reply.call("write_file", {"path": "x.txt", "content": "a\n"}))
+    daemon = box.serve()
+    stream = daemon.start("write", cwd=box.work)
+    item = stream.until("waiting")["itemId"]
+    try:
+        daemon.ask("POST", f"/inbox/{item}/decision", {"decision": "edit", "input": {"path": "x.txt", "content": "a \u202etxt.b\n"}})
+        raise AssertionError("it was taken")
+    except AssertionError as error:
+        expect_in("confirmation_required", str(error))
+        expect_in("hidden in it", str(error))
+    expect_eq(daemon.ask("GET", f"/inbox/{item}")["state"], "pending")
+    daemon.ask("POST", f"/inbox/{item}/decision", {"decision": "edit", "input": {"path": "x.txt", "content": "b\n"}})
+    stream.end()
     daemon.stop()
 
 

@@ -288,6 +288,8 @@ def a_rejected_call_is_told_to_the_agent(box):
     until("the run is done", lambda: run_status(box, run) == "done")
     expect(not os.path.exists(f"{box.work}/made.txt"), "it acted anyway")
     expect_in("not on a Monday", box.run("trace", run, "--json")[0])
+    thread = lines(box.run("threads", "list", "--json")[0])[0]["id"]
+    expect_in("you rejected it: not on a Monday", box.run("threads", "show", thread)[0])
 
 
 @test
@@ -324,6 +326,30 @@ def a_grant_covers_the_next_call_until_it_is_revoked(box):
     box.run("inbox", "--revoke", grant["id"])
     expect_in("Nothing is granted", box.run("inbox", "--grants")[0])
     waiting(box)
+
+
+@test
+def a_grant_is_revoked_by_what_the_list_prints(box):
+    """By the beginning of its id, and by that of the item in the same line; else it is said which are meant."""
+    made = {}
+    for word in ("one", "two"):
+        run, item = waiting(box, bash(f"echo {word} > made.txt"))
+        box.run("approve", item, "--always")
+        until("the run is done", lambda: run_status(box, run) == "done")
+        made[item[:8]] = [grant["id"] for grant in lines(box.run("inbox", "--grants", "--json")[0]) if grant["inboxId"] == item][0]
+    (first, one), (second, two) = made.items()
+    same = os.path.commonprefix([one, two])
+    expect(len(same) >= 4, f"{one} and {two} were made in the same minute")
+    said = box.error("inbox", "--revoke", same)["message"]
+    for grant in (one, two):
+        expect_in(grant[:len(same) + 1], said)
+    said = box.error("inbox", "--revoke", "0000feed")["message"]
+    expect_in("`dormouse inbox --grants` shows", said)
+    expect_in(first, box.run("inbox", "--grants")[0])
+    box.run("inbox", "--revoke", first)
+    expect_eq([grant["id"] for grant in lines(box.run("inbox", "--grants", "--json")[0])], [two])
+    box.run("inbox", "--revoke", two[:len(same) + 1])
+    expect_in("Nothing is granted", box.run("inbox", "--grants")[0])
 
 
 @test

@@ -140,6 +140,29 @@ class Mutate(unittest.TestCase):
             self.assertIn(bug, bugs)
 
 
+class Options(unittest.TestCase):
+    HELP = "## Options of every command\n\n- `--json`: JSON\n\n" + "".join(f"## filler {word}\n" for word in range(40)) + \
+        "## run\n\n    dormouse run PROMPT [--thread THREAD]\n\n- `--thread THREAD`: goes on\n\n## agent set\n\n- `--name NAME`: new\n"
+
+    def said(self, name, text):
+        return run("check-options", {"docs/commands.md": self.HELP, name: text})
+
+    def test_options_that_the_command_has_pass(self):
+        for text in ['"try `dormouse run --thread X`, or --json";', '"dormouse agent set A --name N";', '"`dormouse run`: with --thread";']:
+            self.assertEqual(self.said("src/cli/show.c", text).returncode, 0, text)
+        own = 'const struct cli_command c = {\n    .name = "agent set" };\nerr_set("--name takes a name");\n'
+        self.assertEqual(self.said("src/cli/cmd_agent.c", own).returncode, 0)
+
+    def test_options_that_it_lacks_are_refused(self):
+        for text in ['"dormouse run --name N";', '"`dormouse agent set A "\n"--thread X`";', '"allow more with --thread";',
+                     '"dormouse fly --name N";', '"`dormouse run`: with --name";']:
+            done = self.said("src/cli/show.c", text + "\n")
+            self.assertEqual(done.returncode, 1, text)
+            self.assertIn("src/cli/show.c:1:", done.stdout)
+        own = 'const struct cli_command c = {\n    .name = "agent set" };\nerr_set("--thread takes a name");\n'
+        self.assertIn("src/cli/cmd_agent.c:3:", self.said("src/cli/cmd_agent.c", own).stdout)
+
+
 class Sql(unittest.TestCase):
     def test_store_files_and_db_may_hold_sql(self):
         text = '#include "db/db.h"\nq = SQL("SELECT 1");\n'

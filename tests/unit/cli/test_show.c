@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
 #include "cli/show.h"
 #include "harness/test.h"
@@ -264,8 +265,30 @@ TEST(results_of_another_shape_than_promised_do_no_harm)
 TEST(an_error_of_a_tool_is_shown)
 {
     ASSERT_TEXT(SHOWN("{\"type\":\"tool_result\",\"toolName\":\"bash\",\"status\":\"failed\","
-                      "\"error\":{\"code\":\"rejected\",\"message\":\"not today\"}}"),
-                "  not today\n");
+                      "\"error\":{\"code\":\"timeout\",\"message\":\"too slow\"}}"),
+                "  too slow\n");
+}
+
+/* It has not failed: somebody, or nobody, decided so. */
+TEST(a_call_that_was_not_made_says_whose_word_that_was)
+{
+    static const struct {
+        const char *code, *message, *words;
+    } calls[] = {
+        { "rejected", "not today", "  you rejected it: not today\n" },
+        { "rejected", "A person said no.", "  you rejected it\n" },
+        { "expired", "It waited too long and has expired.",
+          "  not done: nobody decided in time\n" },
+        { "withdrawn", "The question was taken back.",
+          "  not done: the question was taken back\n" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        ASSERT_TEXT(SHOWN(arena_printf(&t->arena,
+                                       "{\"type\":\"tool_result\",\"toolName\":\"bash\",\"status\":"
+                                       "\"failed\",\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}",
+                                       calls[i].code, calls[i].message)),
+                    calls[i].words);
 }
 
 /* ---- what waits ---- */
@@ -352,8 +375,8 @@ TEST(errors_say_what_to_do)
 {
     ASSERT_TEXT(SHOWN("{\"type\":\"error\",\"code\":\"iterations_exceeded\",\"message\":\"too "
                       "many\",\"recoverable\":false}"),
-                "! too many\n  allow more with --max-iterations, or go on in the same conversation "
-                "with --thread\n");
+                "! too many\n  go on in the same conversation (dormouse chat --thread THREAD), or "
+                "allow more rounds: dormouse run --max-iterations N\n");
     ASSERT_TEXT(SHOWN("{\"type\":\"error\",\"code\":\"provider_failed\",\"message\":\"try "
                       "again\",\"recoverable\":true}"),
                 "! try again\n");
@@ -464,10 +487,10 @@ TEST(a_terminal_is_told_what_a_run_took)
     show_init(&show, terminal.out);
     show_cost(&show, run);
     ASSERT_CONTAINS(read_terminal(t, &terminal, "0.0123"),
-                    "done in 1 min 05 s · 1200 tokens in, 34 out · 0.0123");
+                    "done in 1 min 05 s · 1200 tokens in, 34 out · cost 0.0123");
     show_cost(&show, waited);
     ASSERT_CONTAINS(read_terminal(t, &terminal, "0.5"),
-                    "done in 4.2 s, waited 55 min 01 s for you · 0.5000");
+                    "done in 4.2 s, waited 55 min 01 s for you · cost 0.5000");
     show_init(&show, stdout);
     show_cost(&show, NULL);
 }

@@ -84,6 +84,23 @@ async function say(page, text) {
 const idle = (page) => page.getByRole("button", { name: "Send" }).waitFor();
 const ended = (page) => page.waitForFunction(() => { const box = document.querySelector(".chat-scroll"); return box.scrollHeight - box.scrollTop - box.clientHeight < 2; });
 
+test("a call that you rejected reads as that, now and in the history", async (t) => {
+  const page = await visit(t, "/agents/planner/rejected");
+  await say(page, "evil call");
+  await press(page.locator(".waiting-item").getByRole("button", { name: /^Reject/ }));
+  await page.getByLabel(/Why not/).fill("not today");
+  await page.keyboard.press("Enter");
+  for (let i = 0; i < 2; i++) {
+    await page.locator(".tool-line").getByText("you rejected it").waitFor();
+    assert.equal(await page.locator(".tool").getByText(/failed/).count(), 0);
+    await page.locator(".tool-line").first().click();
+    await page.locator(".tool-body").getByText("You rejected it. Reason: “not today”.").waitFor();
+    assert.equal(await page.locator(".tool-body").getByText(/failed/i).count(), 0);
+    if (i === 0) assert.deepEqual(await judgeLooks(page, "agent-rejected"), []);
+    await page.reload();
+  }
+});
+
 test("what agents, tools and memory say never becomes code, and loads nothing", async (t) => {
   const page = await visit(t, "/agents/planner/evil");
   await say(page, "evil call");
@@ -402,11 +419,22 @@ test("a day's budget is set, changed and taken away on the page", async (t) => {
   await page.getByRole("tab", { name: "Settings" }).click();
   const budget = page.getByRole("region", { name: "Budget" });
   const own = async () => (await daemon.ask("GET", "/agents/planner")).budget.own;
+  for (const [label, typed, form] of [["Cost a day", "0,5", "with a point: 0.5"], ["Tokens a day", "1.5", "A whole number"], ["Tool calls a day", "0", "A whole number"], ["Cost a day", "five", "currency of your models"]]) {
+    await budget.getByLabel(label).fill("");
+    await page.keyboard.type(typed);
+    assert.equal(await budget.getByLabel(label).inputValue(), typed);
+    await budget.getByRole("button", { name: "Save the budget" }).click();
+    const said = await budget.getByRole("alert").textContent();
+    assert.ok(said.includes(typed) && said.includes(form) && said.includes("Empty is no limit."), said);
+    if (typed === "0,5") assert.deepEqual(await judgeLooks(page, "agent-budget-wrong"), []);
+    assert.ok([undefined, 5000000].includes((await own())?.tokensPerDay) && (await own())?.costPerDay === undefined);
+    await budget.getByRole("button", { name: "Discard" }).click();
+  }
   await budget.getByLabel("Tokens a day").fill("4000000");
   await budget.getByLabel("Cost a day").fill("2.5");
   await budget.getByRole("button", { name: "Save the budget" }).click();
   await budget.getByText(/^tokens today: .* of 4.0M used/).waitFor();
-  await budget.getByText(/^cost today: .* left$/).waitFor();
+  await budget.getByText(/^cost today \(in your models' currency\): .* left$/).waitFor();
   assert.deepEqual(await own(), { tokensPerDay: 4000000, costPerDay: 2.5 });
   assert.deepEqual(await judgeLooks(page, "agent-budget"), []);
   await budget.getByLabel("Tokens a day").fill("");

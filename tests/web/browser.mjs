@@ -153,6 +153,21 @@ export async function press(button) {
     if (await one.evaluate((element) => !element.isConnected || element.disabled)) return;
   }
 }
+/** Presses a key as somebody does who means it: a moment after the last one. */
+export async function alone(page, key) {
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 450)));
+  await page.keyboard.press(key);
+}
+/** Types at a person's speed, by the page's own clock (`clock: true` in open()): no time of ours is spent, and a busy
+ * machine makes no pauses in the middle of a word. */
+export async function types(page, text, delay) {
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 3000)); // not what is past by the time it is heard
+  for (const char of text) {
+    await page.keyboard.type(char);
+    await page.clock.runFor(delay);
+  }
+  await page.clock.resume();
+}
 /** Chooses the item that is shown in the inbox. */
 export async function pick(page) {
   await page.locator(".item").waitFor();
@@ -164,13 +179,14 @@ export const launch = (executablePath = "/usr/bin/chromium-headless-shell") =>
 
 /** A logged-in page, at a path or, when that is null, nowhere yet. `link`: logged in by opening the link, as
  * people do. faults collects what must not be in any page of its context; the test looks at it in the end. */
-export async function open(browser, daemon, { at = "/", link = false, width = 1280, height = 860, dark = false, reduced = true, zone = "Europe/Berlin" } = {}) {
+export async function open(browser, daemon, { at = "/", link = false, width = 1280, height = 860, dark = false, reduced = true, zone = "Europe/Berlin", clock = false } = {}) {
   const context = await browser.newContext({
     viewport: { width, height }, colorScheme: dark ? "dark" : "light", reducedMotion: reduced ? "reduce" : "no-preference",
     locale: "en-GB", timezoneId: zone,
   });
   context.setDefaultTimeout(READY_MS);
   const page = await context.newPage();
+  if (clock) await page.clock.install();
   const faults = [];
   context.on("console", (message) => {
     // A refused request is the browser's own line; what the page makes of it is looked at elsewhere.

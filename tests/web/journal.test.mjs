@@ -2,7 +2,7 @@
 // checklists, a day whose blocks move, time, ratings, entries, import; each looked at in light, dark, narrow.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { a11y, becomes, Daemon, judgeLooks, launch, open, shoot } from "./browser.mjs";
+import { a11y, alone, becomes, Daemon, judgeLooks, launch, open, shoot, types } from "./browser.mjs";
 
 let browser;
 let daemon;
@@ -45,7 +45,9 @@ async function visit(t, path, options) {
 
 test("one line becomes a task, and shows what it understood before it is added", async (t) => {
   const page = await visit(t, "/journal");
+  await page.locator(".task-row").first().waitFor(); // keys before it stands are lost
   await page.keyboard.press("n");
+  await page.waitForFunction(() => document.activeElement?.matches("input, textarea"));
   await page.keyboard.type("Oil the gate tomorrow 2h #wood");
   const hint = page.locator(".quick-hint");
   await hint.getByText("due tomorrow").waitFor();
@@ -71,7 +73,7 @@ test("tasks are moved through, done, undone and deleted with keys", async (t) =>
   await page.waitForFunction((title) => document.activeElement?.textContent?.includes(title), titles[1]);
   await page.keyboard.press("k");
   await page.waitForFunction((title) => document.activeElement?.textContent?.includes(title), titles[0]);
-  await page.keyboard.press("x");
+  await alone(page, "x");
   await page.getByText(`Done: ${titles[0]}`).waitFor();
   await page.waitForFunction(() => document.querySelectorAll(".task-row").length === 2);
   assert.deepEqual((await tasks("?q=Zebra&closed=true")).map((task) => task.title), [titles[0]]);
@@ -87,6 +89,31 @@ test("tasks are moved through, done, undone and deleted with keys", async (t) =>
   await page.locator(".task-link").first().focus();
   await page.keyboard.press("e");
   await page.waitForURL("**/journal/tasks/*");
+});
+
+test("a sentence typed beside the boxes does nothing to the tasks, in a list or in one", async (t) => {
+  const made = [];
+  for (const title of ["Yak one", "Yak two"]) made.push((await put("tasks", { title })).id);
+  const page = await visit(t, "/journal?q=Yak", { clock: true });
+  await page.locator(".task-row").nth(1).waitFor();
+  const all = async () => (await tasks("?q=Yak")).map((task) => [task.title, task.status]).sort();
+  const before = await all();
+  for (const [i, where] of [["tasks", "/journal?q=Yak"], ["task", `/journal/tasks/${made[0]}`]].entries()) {
+    if (i) await page.goto(daemon.url + where[1]);
+    await page.locator(i ? ".task-main" : ".task-row").first().waitFor();
+    for (const sentence of ["next week, then fix it", "x-ray at ten", "he exits", "a fox jumps"]) {
+      if (!i) await page.locator(".task-link").first().focus();
+      await types(page, sentence, 110);
+      await page.clock.runFor(600); // longer than a key needs to act
+      assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, where[1], `after "${sentence}"`);
+      assert.equal(await page.getByRole("dialog").count(), 0, `after "${sentence}"`);
+      assert.equal(await page.locator(".task-main textarea").count(), 0, `after "${sentence}"`);
+      assert.deepEqual(await all(), before, `after "${sentence}"`);
+    }
+  }
+  // On purpose it goes, and what it was meant for is what it is done to.
+  await alone(page, "x");
+  await becomes(async () => (await daemon.ask("GET", `/journal/tasks/${made[0]}`)).status, "DONE");
 });
 
 test("filters are in the address, and back brings them back", async (t) => {

@@ -154,7 +154,7 @@ test("arrows choose, j and k look, e edits in place, r rejects with a reason", a
   assert.equal(all.find((item) => item.id === first).state, "edited");
   assert.equal(all.find((item) => item.id === second).reason, "not today");
   // The rest, by mouse, for the whole run.
-  await page.getByLabel("How long the approval holds").selectOption("run");
+  await page.getByRole("group", { name: "How long the approval holds" }).getByText("exactly this, in this run").click();
   await press(page.getByRole("button", { name: /Approve/ }));
   await page.getByText("Nothing waits for you").waitFor();
   await page.getByRole("tab", { name: "Decided" }).click();

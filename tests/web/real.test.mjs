@@ -123,7 +123,7 @@ test("a memory is found from home and approved, another is refused with a reason
 test("an approval for the whole run and for always, and what was allowed is taken back", async (t) => {
   const item = await ask("a command");
   const page = await visit(t, `/inbox/${item.id}`);
-  await page.getByLabel("How long the approval holds").selectOption("always");
+  await page.getByRole("group", { name: "How long the approval holds" }).getByText("exactly this, always").click();
   await press(page.getByRole("button", { name: /Approve/ }));
   await page.getByText("Approved.").waitFor();
   await daemon.run("a command again"); // asks nobody

@@ -102,14 +102,14 @@ export function App() {
   const main = useFocusOnView(path);
   usePaletteSoon();
   useKeys([
-    { keys: "g h", label: "Home", stands: "alone", run: () => go("/") },
-    { keys: "g i", label: "Inbox", stands: "alone", run: () => go("/inbox") },
-    { keys: "g a", label: "Agents", stands: "alone", run: () => go("/agents") },
-    { keys: "g j", label: "Journal", stands: "alone", run: () => go("/journal") },
-    { keys: "g w", label: "Wakes", stands: "alone", run: () => go("/wakes") },
-    { keys: "g r", label: "Runs", stands: "alone", run: () => go("/runs") },
-    { keys: "g s", label: "Settings", stands: "alone", run: () => go("/settings") },
-    { keys: "c", label: "Chat with an agent", stands: "alone", run: () => setSearch(true) },
+    { keys: "g h", label: "Home", run: () => go("/") },
+    { keys: "g i", label: "Inbox", run: () => go("/inbox") },
+    { keys: "g a", label: "Agents", run: () => go("/agents") },
+    { keys: "g j", label: "Journal", run: () => go("/journal") },
+    { keys: "g w", label: "Wakes", run: () => go("/wakes") },
+    { keys: "g r", label: "Runs", run: () => go("/runs") },
+    { keys: "g s", label: "Settings", run: () => go("/settings") },
+    { keys: "c", label: "Chat with an agent", run: () => setSearch(true) },
     { keys: "/", label: "Search", stands: "first", run: () => setSearch(true) },
     { keys: "Ctrl k", label: "Search and go anywhere", run: () => setSearch((on) => !on), always: true },
     { keys: "?", label: "This list of keys", stands: "first", run: () => setHelp(true) },

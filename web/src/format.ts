@@ -56,8 +56,9 @@ export function short(n: number): string {
   return `${(n / 1_000_000).toFixed(1)}M`;
 }
 export const tokens = (n: number): string => `${short(n)} token${n === 1 ? "" : "s"}`;
+/** By the models' prices, in their currency, which only the person knows. */
 export const money = (amount: number): string =>
-  amount === 0 ? "free" : amount < 0.01 ? `$${amount.toFixed(4)}` : `$${amount.toFixed(2)}`;
+  amount === 0 ? "free" : amount < 0.01 ? amount.toFixed(4) : amount.toFixed(2);
 /** "512 B", "3.1 KB", "100 KB": of 1024, as the limits are; the tenths only where they say something. */
 export function bytes(n: number): string {
   if (n < 1024) return `${n} B`;

@@ -1,6 +1,6 @@
 // Keys of the page. A view says what its keys do while it is shown; the list behind `?` is made from
 // the same table. Keys rest while someone types or a dialog is open. Somebody may also type where nothing can be
-// typed, having missed that the focus is elsewhere: a letter in the middle of a sentence is no key.
+// typed, having missed that the focus is elsewhere: a letter in the middle of a sentence is no key, in any view.
 import { useEffect, useLayoutEffect, useRef } from "react";
 import { layersOpen } from "./ui/layers";
 
@@ -10,10 +10,15 @@ export interface Key {
   run: () => void;
   group?: string;
   always?: boolean; // also while typing (needs Ctrl)
-  // "first": nothing was typed just before it. "alone": nor just after it, so it acts a moment late. What decides,
-  // opens something or leaves the view stands alone.
-  stands?: "first" | "alone";
+  // "alone", unless it is said otherwise: nothing was typed just before it nor just after it, so it acts a moment late.
+  // "first": nothing was typed just before it. "anywhere": it only moves what is looked at.
+  stands?: "first" | "alone" | "anywhere";
+  of?: () => unknown; // what it would act on: when that has changed by the time it acts, it does nothing
 }
+
+/** Keys that nobody types in a sentence mean what they do at once. */
+export const standing = (key: Pick<Key, "keys" | "stands">): "first" | "alone" | "anywhere" =>
+  key.stands ?? (/^(Ctrl |Arrow|Escape$)/.test(key.keys) ? "anywhere" : "alone");
 
 const tables: Key[][] = [];
 export const allKeys = (): Key[] => tables.flat();
@@ -58,10 +63,11 @@ const free = (target: EventTarget | null): boolean => !typing(target) && !layers
 /** Does what a key means, or will when no other key follows. */
 function act(found: Key, event: KeyboardEvent): void {
   event.preventDefault();
-  if (found.stands !== "alone") return found.run();
+  if (standing(found) !== "alone") return found.run();
+  const of = found.of?.();
   later = setTimeout(() => {
     later = undefined;
-    if (allKeys().includes(found) && free(document.activeElement)) found.run();
+    if (allKeys().includes(found) && free(document.activeElement) && found.of?.() === of) found.run();
   }, STAND_MS);
 }
 
@@ -86,11 +92,12 @@ function pressed(event: KeyboardEvent): void {
     timer = setTimeout(() => (before = ""), SEQUENCE_MS);
     return;
   }
-  if (open && printable && (!found || (found.stands && !first))) stray();
+  const stands = found ? standing(found) : "anywhere";
+  if (open && printable && (!found || (stands !== "anywhere" && !first))) stray();
   if (!found || (!open && !found.always) || pressable(event)) return;
   if (event.repeat && found.always) return event.preventDefault(); // a key held down is pressed once
-  if (found.stands && !first) return;
-  if (found.stands === "alone" && (event.shiftKey || event.repeat || (sequence && !found.keys.includes(" ")))) return stray();
+  if (stands !== "anywhere" && !first) return;
+  if (stands === "alone" && (event.shiftKey || event.repeat || (sequence && !found.keys.includes(" ")))) return stray();
   act(found, event);
 }
 
@@ -128,7 +135,9 @@ export function useKeys(keys: Key[]): void {
   latest.current = keys;
   useLayoutEffect(() => {
     // Entries call the newest version, so that the table need not be registered at every render.
-    const table: Key[] = latest.current.map((key, i) => ({ ...key, run: () => latest.current[i]?.run() }));
+    const table: Key[] = latest.current.map((key, i) => ({
+      ...key, run: () => latest.current[i]?.run(), ...(key.of && { of: () => latest.current[i]?.of?.() }),
+    }));
     tables.push(table);
     return () => void tables.splice(tables.indexOf(table), 1);
   }, [keys.map((key) => key.keys).join("|")]);

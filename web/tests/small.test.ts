@@ -4,7 +4,7 @@ import test from "node:test";
 import { at, query, sentence } from "../src/api/client";
 import type { InboxItem, TraceEvent } from "../src/api/types";
 import { bytes, duration, money, relative, short, since, tokens } from "../src/format";
-import { named, resolve, type Key } from "../src/keys";
+import { named, resolve, standing, type Key } from "../src/keys";
 import { match } from "../src/router";
 import { score } from "../src/shell/palette";
 import { alarmName, left, pending } from "../src/views/shared/alarms";
@@ -55,7 +55,7 @@ test("times are relative where that helps", () => {
 test("numbers have units", () => {
   assert.deepEqual([4, 1800, 192_000, 7_500_000].map(duration), ["4 ms", "1.8 s", "3 min 12 s", "2 h 5 min"]);
   assert.deepEqual([412, 1234, 12_345, 1_234_567].map(short), ["412", "1.2k", "12k", "1.2M"]);
-  assert.deepEqual([tokens(1), money(0), money(0.0012), money(1.5), bytes(3174)], ["1 token", "free", "$0.0012", "$1.50", "3.1 KB"]);
+  assert.deepEqual([tokens(1), money(0), money(0.0012), money(1.5), bytes(3174)], ["1 token", "free", "0.0012", "1.50", "3.1 KB"]);
   assert.deepEqual([0, 1023, 1024, 102_400, 1024 * 1024, 1_100_000].map(bytes), ["0 B", "1023 B", "1 KB", "100 KB", "1 MB", "1 MB"]);
 });
 test("search wants every word, beginnings first", () => {
@@ -139,6 +139,22 @@ test("what was denied says by which rule and why", () => {
     event(2, 0, "settled", { key: 1, message: { id: "", kind: "toolResult", tool: "bash", content: { error: { code: "unsafe_target", message: "no" } } } }),
   ]);
   assert.deepEqual([line?.label, line?.text, line?.note], ["blocked", "bash: no", "by dangerous commands are never run"]);
+});
+test("what a person rejected is told as that, not as a failure", () => {
+  const settled = (error: { code: string; message: string }) => timeline([
+    event(1, 0, "denied", { key: 1, by: { thread: "a_no_stays_no", point: 0, doing: "refuses" } }),
+    event(2, 0, "settled", { key: 1, message: { id: "", kind: "toolResult", tool: "bash", content: { error } } }),
+  ])[0];
+  const told = (code: string, message: string) => { const line = settled({ code, message }); return [line?.label, line?.text, line?.note, line?.tone]; };
+  assert.deepEqual(told("rejected", "A person said no."), ["not done", "bash: you rejected it", undefined, "muted"]);
+  assert.deepEqual(told("rejected", "not today"), ["not done", "bash: you rejected it", "“not today”", "muted"]);
+  assert.deepEqual(told("expired", "It waited too long and has expired."), ["not done", "bash: nobody decided in time", undefined, "muted"]);
+});
+test("every key stands alone unless it only moves, or nobody types it in a sentence", () => {
+  const means = (keys: string, stands?: "first" | "anywhere") => standing({ keys, ...(stands && { stands }) });
+  assert.deepEqual(["x", "e", "Delete", "Enter", "g i", "2"].map((keys) => means(keys)), Array.from({ length: 6 }, () => "alone"));
+  assert.deepEqual(["Ctrl k", "ArrowDown", "Escape"].map((keys) => means(keys)), Array.from({ length: 3 }, () => "anywhere"));
+  assert.deepEqual([means("j", "anywhere"), means("/", "first")], ["anywhere", "first"]);
 });
 test("an empty log and unknown events are no trouble", () => {
   assert.deepEqual(timeline([]), []);

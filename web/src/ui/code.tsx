@@ -20,6 +20,13 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
   );
 }
 
+/** Each line with its number beside it; what a long one goes on with has a sign there instead. Styles draw both: nothing
+    in the text can look like them, nor are they copied. */
+function Lines({ text }: { text: string }) {
+  const lines = text.split("\n");
+  return <>{lines.map((line, i) => <span key={i} className="code-line">{line}{i + 1 < lines.length && "\n"}</span>)}</>;
+}
+
 export function CodeBlock({ text, language, wrap }: { text: string; language?: string; wrap?: boolean }) {
   return (
     <figure className="code">
@@ -27,7 +34,7 @@ export function CodeBlock({ text, language, wrap }: { text: string; language?: s
         {language && <figcaption className="code-language">{language}</figcaption>}
         <CopyButton text={text} />
       </div>
-      <pre tabIndex={0} aria-label={language ? `${language} code` : "Code"} className={cx(wrap && "code-wrap")}><code>{text}</code><End /></pre>
+      <pre tabIndex={0} aria-label={language ? `${language} code` : "Code"} className={cx(wrap && "code-wrap")}><code>{wrap ? <Lines text={text} /> : text}</code><End /></pre>
     </figure>
   );
 }

@@ -48,9 +48,11 @@ function Line({ row, flags, side }: { row: Row | undefined; flags: readonly Flag
         <><td className="diff-no">{row.oldNo}</td><td className="diff-no">{row.newNo}</td></>
       )}
       <td className={cx("diff-text", `diff-${row.kind}`)}>
-        <span className="diff-sign" aria-hidden>{SIGN[row.kind]}</span>
-        <span className="visually-hidden">{SAID[row.kind]}</span>
-        <Text parts={row.parts} flags={flags} kind={row.kind} />
+        <div className="diff-line">
+          <span className="diff-sign" aria-hidden>{SIGN[row.kind]}</span>
+          <span className="visually-hidden">{SAID[row.kind]}</span>
+          <Text parts={row.parts} flags={flags} kind={row.kind} />
+        </div>
       </td>
     </>
   );

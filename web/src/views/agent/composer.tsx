@@ -29,7 +29,7 @@ export function Composer({ handle, place, name, waiting, autoFocus, plain, onSen
   const [mode, setMode] = useState<Mode>("structured");
   const box = useRef<HTMLTextAreaElement>(null);
   const run = handle.talk.run;
-  useKeys([{ keys: "c", label: `Write to ${name}`, group: "Agent", stands: "alone", run: () => box.current?.focus() }]);
+  useKeys([{ keys: "c", label: `Write to ${name}`, group: "Agent", run: () => box.current?.focus() }]);
   useEffect(() => {
     if (autoFocus && window.matchMedia("(pointer: fine)").matches) box.current?.focus();
   }, [autoFocus]);

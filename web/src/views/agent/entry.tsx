@@ -1,10 +1,12 @@
 // How each entry of a conversation looks.
 import { memo, useState } from "react";
-import { Brain, Check, ChevronRight, Hand, LoaderCircle, X } from "lucide-react";
+import { Ban, Brain, Check, ChevronRight, Hand, LoaderCircle, X } from "lucide-react";
+import type { Failure } from "../../api/types";
 import { duration, firstLine, words } from "../../format";
 import { cx, Json, Time } from "../../ui";
 import { Markdown } from "../../ui/markdown";
 import { Link } from "../../router";
+import { notMadeWords, reasonOf } from "../shared/runs";
 import { isWake, useWakeNames, wakeTitle, wokeBy } from "../shared/woke";
 import { argumentsOf, type Entry } from "./entries";
 
@@ -23,6 +25,8 @@ type Tool = Extract<Entry, { kind: "tool" }>;
 
 function ToolMark({ entry, waiting }: { entry: Tool; waiting: boolean }) {
   if (entry.status === "completed") return <span className="tool-mark good"><Check size={15} aria-hidden /> <span className="visually-hidden">done</span></span>;
+  const notMade = entry.status === "failed" && entry.error ? notMadeWords(entry.error) : "";
+  if (notMade) return <span className="tool-mark muted"><Ban size={15} aria-hidden /> {notMade}</span>;
   if (entry.status === "failed") return <span className="tool-mark danger"><X size={15} aria-hidden /> failed</span>;
   if (waiting) return <span className="tool-mark accent"><Hand size={15} aria-hidden /> waits for you</span>;
   return <span className="tool-mark muted"><LoaderCircle size={15} className="spin" aria-hidden /> <span className="visually-hidden">running</span></span>;
@@ -35,6 +39,12 @@ function Next({ entry }: { entry: Tool }) {
   const made = typeof output?.agent_id === "string" ? output.agent_id : "";
   if (!made) return null;
   return <div className="said-next"><Link className="button button-primary" to={`/agents/${encodeURIComponent(made)}`}>Open {made}</Link></div>;
+}
+
+function Why({ error }: { error: Failure }) {
+  const notMade = notMadeWords(error);
+  if (notMade) return <><h2>Not done</h2><p>{notMade.replace(/^./, (first) => first.toUpperCase())}.{reasonOf(error) && ` Reason: “${reasonOf(error)}”.`}</p></>;
+  return <><h2>Refused or failed</h2><p className="danger">{error.message} <span className="muted small">({words(error.code)})</span></p></>;
 }
 
 function ToolEntry({ entry, waiting }: { entry: Tool; waiting: boolean }) {
@@ -51,10 +61,10 @@ function ToolEntry({ entry, waiting }: { entry: Tool; waiting: boolean }) {
       <Next entry={entry} />
       {open && (
         <div className="tool-body">
-          <h4>Asked</h4>
+          <h2>Asked</h2>
           <Json value={entry.input} />
-          {entry.error && <><h4>Refused or failed</h4><p className="danger">{entry.error.message} <span className="muted small">({words(entry.error.code)})</span></p></>}
-          {entry.output !== undefined && <><h4>Answer</h4><Json value={entry.words ?? entry.output} /></>}
+          {entry.error && <Why error={entry.error} />}
+          {entry.output !== undefined && <><h2>Answer</h2><Json value={entry.words ?? entry.output} /></>}
         </div>
       )}
     </div>

@@ -64,8 +64,8 @@ function Talk({ agent, thread }: { agent: Agent; thread: string }) {
   const title = current ? threadTitle(current, names) : "New conversation";
   const fresh = (): void => go(threadPath(agent.id, newThread()));
   useKeys([
-    { keys: "t", label: "Conversations", group: "Agent", stands: "alone", run: () => setThreads(true) },
-    { keys: "n", label: "New conversation", group: "Agent", stands: "alone", run: fresh },
+    { keys: "t", label: "Conversations", group: "Agent", run: () => setThreads(true) },
+    { keys: "n", label: "New conversation", group: "Agent", run: fresh },
   ]);
   return (
     <div className="agent-view">

@@ -17,7 +17,7 @@ export function Unified({ text }: { text: string }) {
           {text.replace(/\n$/, "").split("\n").map((line, i) => {
             const kind = line.startsWith("+") && !line.startsWith("+++") ? "add" : line.startsWith("-") && !line.startsWith("---") ? "del" : "same";
             return (
-              <tr key={i}><td className={cx("diff-text", `diff-${kind}`, /^(@@|\+\+\+|---)/.test(line) && "muted")}>{visible(line) || " "}</td></tr>
+              <tr key={i}><td className={cx("diff-text", `diff-${kind}`, /^(@@|\+\+\+|---)/.test(line) && "muted")}><div className="diff-line">{visible(line) || " "}</div></td></tr>
             );
           })}
         </tbody></table>

@@ -1,23 +1,23 @@
 // One item, whole, with what can be said to it. Edit changes what was asked in place; reject asks for a
 // reason, which the agent is told.
 import { useEffect, useRef, useState, type FormEvent, type ReactNode, type RefObject } from "react";
-import { Check, CornerDownLeft, Pencil, X } from "lucide-react";
+import { Check, CornerDownLeft, Pencil, ShieldAlert, X } from "lucide-react";
 import type { DecisionRequest, InboxItem, Scope } from "../../api/types";
 import { typedLately, useKeys, useStray } from "../../keys";
 import { Link } from "../../router";
-import { Badge, Button, cx, Input, Select, TextArea, Time, ARM_MS, useArmed, useEnds } from "../../ui";
+import { Badge, Button, Choice, cx, Input, TextArea, Time, ARM_MS, useArmed, useEnds } from "../../ui";
 import { words as toolWords } from "../../format";
 import { Body, Taint } from "./body";
 import { decide } from "./decide";
 import { agentPlace } from "../shared/place";
 import { ProposalForm } from "../wizard/proposal";
 import { Fields } from "./fields";
-import { detailsOf, inputOf, kindWord, memoryOf, questionOf, STATE, summary, verbs } from "./words";
+import { detailsOf, inputOf, kindWord, memoryOf, questionOf, stateOf, summary, verbs } from "./words";
 
 type Doing = "look" | "edit" | "reject" | "confirm";
 
 function Head({ item, small }: { item: InboxItem; small?: boolean | undefined }) {
-  const state = STATE[item.state];
+  const state = stateOf(item);
   return (
     <div className="item-head">
       <div className="row small">
@@ -40,7 +40,7 @@ function Outcome({ item }: { item: InboxItem }) {
   return (
     <div className="outcome">
       <p>
-        {STATE[item.state].word.replace(/^./, (first) => first.toUpperCase())}
+        {stateOf(item).word.replace(/^./, (first) => first.toUpperCase())}
         {item.decidedBy && ` by ${item.decidedBy === "owner" ? "you" : item.decidedBy}`}{" "}
         <Time at={item.decidedAt} />{item.scope && item.scope !== "once" && `, ${item.scope === "run" ? "for the whole run" : "for always"}`}.
         {item.reason && <> Reason: “{item.reason}”.</>}
@@ -67,16 +67,23 @@ function Reject({ onSay, onBack, busy }: { onSay: (reason: string) => void; onBa
   );
 }
 
-function Edit({ item, onSay, onBack, busy }: {
-  item: InboxItem; onSay: (request: DecisionRequest) => void; onBack: () => void; busy: boolean;
+/** said: what is dangerous about what was sent from here, until it is changed. */
+function Edit({ item, onSay, onBack, busy, danger: said }: {
+  item: InboxItem; onSay: (request: DecisionRequest) => void; onBack: () => void; busy: boolean; danger: string;
 }) {
   const memory = memoryOf(item);
   const [text, setText] = useState(memory?.proposed_content ?? "");
   const [input, setInput] = useState(() => (item.kind === "agent_proposal" ? detailsOf(item) : inputOf(item)));
   const [valid, setValid] = useState(true);
-  const danger = Boolean(item.danger?.length); // the form is the second step
+  const [refused, setRefused] = useState("");
+  const now = JSON.stringify(memory ? text : input);
+  const sent = useRef("");
+  useEffect(() => setRefused(said ? sent.current : ""), [said]);
+  const sure = said !== "" && refused === now; // it was said, and is sent all the same
+  const danger = Boolean(item.danger?.length) || sure; // the form is the second step
   const send = (event: FormEvent): void => {
     event.preventDefault();
+    sent.current = now;
     onSay({ decision: "edit", ...(memory ? { edited_content: text } : { input }), ...(danger && { anyway: true }) });
   };
   const key = (event: React.KeyboardEvent): void => {
@@ -95,6 +102,7 @@ function Edit({ item, onSay, onBack, busy }: {
       ) : (
         <Fields value={input} onChange={setInput} onValid={setValid} />
       )}
+      {sure && <p className="notice notice-warn" role="alert"><ShieldAlert size={17} aria-hidden /><span>{said}</span></p>}
       <div className="row">
         <Button type="submit" tone={danger ? "danger" : "primary"} busy={busy} disabled={!valid} icon={<Check size={16} aria-hidden />}>
           {item.kind === "agent_proposal" ? "Make this agent" : "Approve this instead"}{danger && " anyway"}
@@ -118,7 +126,7 @@ function Answer({ item, onSay, busy, hold }: { item: InboxItem; onSay: (answer: 
       {choices.length > 0 && (
         <div className="row">
           {choices.map((choice, i) => (
-            <Button key={choice} tone={i === 0 ? "primary" : "plain"} busy={busy} keys={hold.picked && i < 9 ? String(i + 1) : ""} {...held(hold, () => onSay(choice))}>{choice}</Button>
+            <Button key={choice} busy={busy} keys={hold.picked && i < 9 ? String(i + 1) : ""} {...held(hold, () => onSay(choice))}>{choice}</Button>
           ))}
         </div>
       )}
@@ -143,7 +151,8 @@ function Confirm({ item, busy, hold, onYes, onBack }: { item: InboxItem; busy: b
   );
 }
 
-const SCOPES: Record<Scope, string> = { once: "only this once", run: "for this run, exactly this", always: "always, for exactly this" };
+// All of them are there to be seen. A list that drops down would take what somebody types for the name of one.
+const SCOPES: Record<Scope, string> = { once: "only this once", run: "exactly this, in this run", always: "exactly this, always" };
 
 function approveWord(item: InboxItem): string {
   return item.kind === "agent_proposal" ? "Make this agent" : item.kind === "unknown_effect" ? "Do it again" : item.kind === "escalated" ? "Seen" : "Approve";
@@ -161,23 +170,26 @@ const held = ({ armed, unseen, note }: Hold, onClick: () => void) => ({
   onClick, "aria-disabled": !armed || unseen || undefined, ...(unseen ? { "aria-describedby": note } : {}),
 });
 
-function Verbs({ item, doing, setDoing, say, busy, hold }: {
+/** A yes for as long as was chosen. */
+const yes = (scope: Scope): DecisionRequest => ({ decision: "approve", ...(scope !== "once" ? { scope } : {}) });
+
+function Verbs({ item, doing, setDoing, say, busy, hold, scope, setScope, danger }: {
   item: InboxItem; doing: Doing; setDoing: (doing: Doing) => void; say: (request: DecisionRequest) => void; busy: boolean; hold: Hold;
+  scope: Scope; setScope: (scope: Scope) => void; danger: string;
 }): ReactNode {
-  const [scope, setScope] = useState<Scope>("once");
   const can = verbs(item);
   const choices = item.choices ?? [];
   const back = (): void => setDoing("look");
   const key = (name: string): string => (hold.picked ? name : "");
   if (doing === "reject") return <Reject busy={busy} onBack={back} onSay={(reason) => say({ decision: "reject", ...(reason ? { reason } : {}) })} />;
-  if (doing === "edit") return <Edit item={item} busy={busy} onBack={back} onSay={say} />;
+  if (doing === "edit") return <Edit item={item} busy={busy} danger={danger} onBack={back} onSay={say} />;
   return (
     <div className="stack-tight">
       {can.answer && <Answer item={item} busy={busy} hold={hold} onSay={(answer) => say({ decision: "answer", answer })} />}
       {hold.unseen && <p id={hold.note} className="muted small" role="status">To decide, look at the text to its end first: scroll it, or press End in it.</p>}
       <div className="row verbs">
         {can.approve && (
-          <Button tone="primary" busy={busy} keys={key("a")} data-verb="confirm" icon={<Check size={16} aria-hidden />} {...held(hold, () => say({ decision: "approve", ...(scope !== "once" ? { scope } : {}) }))}>
+          <Button tone="primary" busy={busy} keys={key("a")} data-verb="confirm" icon={<Check size={16} aria-hidden />} {...held(hold, () => say(yes(scope)))}>
             {approveWord(item)}
           </Button>
         )}
@@ -185,9 +197,8 @@ function Verbs({ item, doing, setDoing, say, busy, hold }: {
         {can.reject && <Button data-verb="reject" keys={key("r")} icon={<X size={16} aria-hidden />} onClick={() => setDoing("reject")}>{can.answer ? "Don't answer" : "Reject"}</Button>}
         {can.approve && choices.length > 1 && (
           <div className="scope">
-            <Select label="How long the approval holds" hideLabel value={scope} onChange={(event) => setScope(event.target.value as Scope)}>
-              {choices.map((choice) => <option key={choice.scope} value={choice.scope}>{SCOPES[choice.scope]}</option>)}
-            </Select>
+            <Choice label="How long the approval holds" hideLabel value={scope} onChange={setScope}
+              options={choices.map((choice) => ({ value: choice.scope, label: SCOPES[choice.scope] }))} />
           </div>
         )}
       </div>
@@ -221,6 +232,8 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
 }) {
   const [doing, setDoing] = useState<Doing>("look");
   const [asked, setAsked] = useState<DecisionRequest | null>(null); // and not confirmed yet
+  const [scope, setScope] = useState<Scope>("once");
+  const [danger, setDanger] = useState(""); // of what was written instead
   const [inside, setInside] = useState(false);
   useStray(() => setInside(false));
   const [busy, setBusy] = useState(false);
@@ -238,7 +251,11 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
     return () => clearTimeout(timer);
   }, [keys, item.id, item.state, item.digest, doing]);
   const hold: Hold = { armed, unseen: unseen > 0, picked: keys && meant, note: `unseen-${item.id}` };
-  useEffect(() => setDoing("look"), [item.id, item.state]);
+  useEffect(() => {
+    setDoing("look");
+    setScope("once");
+  }, [item.id, item.state]);
+  useEffect(() => setDanger(""), [item.id, doing]);
   // In a conversation the form is longer than what it replaces: its beginning comes into view.
   useEffect(() => {
     if (compact && doing !== "look" && doing !== "confirm") (box.current?.closest(".waiting-item") ?? box.current)?.scrollIntoView({ block: doing === "edit" ? "start" : "nearest" });
@@ -248,10 +265,12 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
   const seen = (): boolean => (box.current?.offsetParent ?? null) !== null; // narrow windows show the list alone
   const send = (request: DecisionRequest): void => {
     setBusy(true);
+    setDanger("");
     void decide(item, request).then((done) => {
       setBusy(false);
-      if (done) onDecided?.();
-      else setDoing("look");
+      if (done === true) onDecided?.();
+      else if (done === false) setDoing("look");
+      else setDanger(done); // what was written stays
     });
   };
   // What the person typed a form for is meant; a button or a key has to be ready.
@@ -268,14 +287,14 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
   return (
     <article ref={box} className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}
       onKeyDownCapture={once} onFocus={(event) => setInside(onButton(event.target))} onBlur={(event) => setInside(onButton(event.relatedTarget))}>
-      {keys && meant && item.state === "pending" && doing === "look" && <ItemKeys item={item} box={box} say={say} setDoing={(next) => seen() && setDoing(next)} />}
+      {keys && meant && item.state === "pending" && doing === "look" && <ItemKeys item={item} box={box} scope={scope} say={say} setDoing={(next) => seen() && setDoing(next)} />}
       <Head item={item} small={compact} />
       <Taint item={item} />
       {doing !== "edit" && <Ends><Body item={item} /></Ends>}
       <div ref={words}>
         {item.state !== "pending" ? <Outcome item={item} />
           : doing === "confirm" ? <Confirm item={item} busy={busy} hold={hold} onYes={() => asked && say({ ...asked, anyway: true })} onBack={() => setDoing("look")} />
-          : <Verbs item={item} doing={doing} setDoing={setDoing} say={say} busy={busy} hold={hold} />}
+          : <Verbs item={item} doing={doing} setDoing={setDoing} say={say} busy={busy} hold={hold} scope={scope} setScope={setScope} danger={danger} />}
       </div>
       {!compact && item.runId && (
         <p className="small muted"><Link to={`/runs/${item.runId}`}>{item.kind === "escalated" ? "The run" : "The run that asks"}</Link>{item.toolName && ` · ${toolWords(item.toolName)}`}</p>
@@ -284,18 +303,18 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
   );
 }
 
-function ItemKeys({ item, box, say, setDoing }: {
-  item: InboxItem; box: RefObject<HTMLElement>; say: (request: DecisionRequest) => void; setDoing: (doing: Doing) => void;
+function ItemKeys({ item, box, scope, say, setDoing }: {
+  item: InboxItem; box: RefObject<HTMLElement>; scope: Scope; say: (request: DecisionRequest) => void; setDoing: (doing: Doing) => void;
 }) {
   const can = verbs(item);
   const { choices } = questionOf(item);
   useKeys([
-    { keys: "a", label: "Approve", run: () => (can.approve ? say({ decision: "approve" }) : box.current?.querySelector<HTMLElement>("[data-answer]")?.focus()) },
+    { keys: "a", label: item.kind === "escalated" ? "Seen" : "Approve", of: () => scope, run: () => (can.approve ? say(yes(scope)) : box.current?.querySelector<HTMLElement>("[data-answer]")?.focus()) },
     { keys: "e", label: "Edit, then approve", run: () => can.edit && setDoing("edit") },
     { keys: "r", label: "Reject, with a reason", run: () => can.reject && setDoing("reject") },
     ...(can.answer ? choices.slice(0, 9).map((choice, i) => ({
       keys: String(i + 1), label: `Answer “${choice}”`, run: () => say({ decision: "answer" as const, answer: choice }),
     })) : []),
-  ].map((key) => ({ ...key, group: "The chosen item", stands: "alone" as const })));
+  ].map((key) => ({ ...key, group: "The chosen item" })));
   return null;
 }

@@ -8,7 +8,7 @@ import { useKeys, useStray } from "../../keys";
 import { go, Link, setQuery, useQuery, type Params } from "../../router";
 import { Badge, cx, Empty, Shown, Tabs, Time } from "../../ui";
 import { ItemDetail } from "./detail";
-import { kindWord, memoryOf, STATE, summary, taintOf, target } from "./words";
+import { kindWord, memoryOf, stateOf, summary, taintOf, target } from "./words";
 import "./inbox.css";
 
 type Which = "waiting" | "decided";
@@ -26,7 +26,7 @@ function Entry({ item, chosen, which, onPick }: { item: InboxItem; chosen: boole
         {target(item) && <span className={cx("entry-target cut", !["memory", "question", "agent_proposal"].includes(item.kind) && "mono")}>{target(item)}</span>}
         <span className="row small muted">
           <span>{kindWord(item)}</span><span>·</span><Time at={item.decidedAt ?? item.createdAt} />
-          {item.state !== "pending" && <Badge tone={STATE[item.state].tone}>{STATE[item.state].word}</Badge>}
+          {item.state !== "pending" && <Badge tone={stateOf(item).tone}>{stateOf(item).word}</Badge>}
           {flags > 0 && <Badge tone="danger">{flags} suspicious</Badge>}
           {flags === 0 && taintOf(item).length > 0 && <Badge tone="warn">text from others</Badge>}
         </span>
@@ -74,9 +74,9 @@ export default function Inbox({ params }: { params: Params }) {
   };
   const choose = (by: number): void => step(picked === chosen ? by : 0, true); // first what is shown
   useKeys([
-    { keys: "j", label: "Look at the next item", group: "Inbox", run: () => step(1, false) },
-    { keys: "k", label: "Look at the item before", group: "Inbox", run: () => step(-1, false) },
-    { keys: "Enter", label: "Choose the item", group: "Inbox", stands: "alone", run: () => choose(0) },
+    { keys: "j", label: "Look at the next item", group: "Inbox", stands: "anywhere", run: () => step(1, false) },
+    { keys: "k", label: "Look at the item before", group: "Inbox", stands: "anywhere", run: () => step(-1, false) },
+    { keys: "Enter", label: "Choose the item", group: "Inbox", run: () => choose(0) },
     { keys: "ArrowDown", label: "Choose the item, then the next", group: "Inbox", run: () => choose(1) },
     { keys: "ArrowUp", label: "Choose the item, then the one before", group: "Inbox", run: () => choose(-1) },
   ]);

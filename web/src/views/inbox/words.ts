@@ -83,15 +83,18 @@ export function taintOf(item: InboxItem): string[] {
   return Array.isArray(item.taint) ? item.taint : [];
 }
 
-export const STATE: Record<ItemState, { word: string; tone: Tone }> = {
+const STATE: Record<ItemState, { word: string; tone: Tone }> = {
   pending: { word: "waiting", tone: "accent" },
   approved: { word: "approved", tone: "good" },
   edited: { word: "approved with changes", tone: "good" },
   answered: { word: "answered", tone: "good" },
-  rejected: { word: "rejected", tone: "danger" },
+  rejected: { word: "rejected", tone: "plain" },
   expired: { word: "expired", tone: "plain" },
   withdrawn: { word: "withdrawn", tone: "plain" },
 };
+/** What tells of something that was done is seen, not approved. */
+export const stateOf = (item: InboxItem): { word: string; tone: Tone } =>
+  item.kind === "escalated" && item.state === "approved" ? { word: "seen", tone: "plain" } : STATE[item.state];
 /** Which words a person may say. */
 export function verbs(item: InboxItem): { approve: boolean; edit: boolean; reject: boolean; answer: boolean } {
   const pending = item.state === "pending";

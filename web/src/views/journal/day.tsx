@@ -124,8 +124,8 @@ function Whole({ day }: { day: Day }) {
   };
   useKeys([
     { keys: "n", label: "New block", group: "Day", run: () => plan() },
-    { keys: "[", label: "The day before", group: "Day", run: () => go(dayPlace(addDays(day.day, -1))) },
-    { keys: "]", label: "The day after", group: "Day", run: () => go(dayPlace(addDays(day.day, 1))) },
+    { keys: "[", label: "The day before", group: "Day", stands: "anywhere", run: () => go(dayPlace(addDays(day.day, -1))) },
+    { keys: "]", label: "The day after", group: "Day", stands: "anywhere", run: () => go(dayPlace(addDays(day.day, 1))) },
     { keys: "t", label: "Today", group: "Day", run: () => go("/journal/day") },
   ]);
   const names = useMemo(() => new Map([...day.dueTasks, ...day.tasks].map((task) => [task.id, task.title])), [day]);

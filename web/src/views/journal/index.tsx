@@ -43,7 +43,7 @@ export default function Journal({ params }: { params: Params }) {
   const settled = day.data !== undefined || !!day.error; // a view that began with other clocks would have to begin anew, and lose what is typed
   setZone(zone);
   const away = zone !== undefined && !sameClocks(zone, browserZone());
-  useKeys(PARTS.map(({ key, label, keys }) => ({ keys, label, group: "Journal", stands: "alone" as const, run: () => go(place(key)) })));
+  useKeys(PARTS.map(({ key, label, keys }) => ({ keys, label, group: "Journal", run: () => go(place(key)) })));
   if (!here) return <div className="page"><h1 className="visually-hidden">Journal</h1><Empty title="There is no such part of the journal" action={<Link to="/journal" className="button button-plain">The tasks</Link>} /></div>;
   const View = name === "tasks" && params["id"] ? TaskView : here.View;
   return (

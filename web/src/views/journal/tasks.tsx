@@ -162,11 +162,11 @@ export function Tasks() {
     if (task) act(task);
   };
   useKeys([
-    { keys: "j", label: "Next task", group: "Tasks", run: () => move.current(at.current + 1) },
-    { keys: "k", label: "Task before", group: "Tasks", run: () => move.current(at.current - 1) },
-    { keys: "x", label: "Done, or open again", group: "Tasks", run: on(finish) },
-    { keys: "e", label: "Edit the task", group: "Tasks", run: on((task) => go(taskPlace(task.id))) },
-    { keys: "Delete", label: "Delete the task", group: "Tasks", run: on((task) => void away(task, () => removeRecord("tasks", task.id, task.title))) },
+    { keys: "j", label: "Next task", group: "Tasks", stands: "anywhere", run: () => move.current(at.current + 1) },
+    { keys: "k", label: "Task before", group: "Tasks", stands: "anywhere", run: () => move.current(at.current - 1) },
+    { keys: "x", label: "Done, or open again", group: "Tasks", of: () => here()?.id, run: on(finish) },
+    { keys: "e", label: "Edit the task", group: "Tasks", of: () => here()?.id, run: on((task) => go(taskPlace(task.id))) },
+    { keys: "Delete", label: "Delete the task", group: "Tasks", of: () => here()?.id, run: on((task) => void away(task, () => removeRecord("tasks", task.id, task.title))) },
     { keys: "n", label: "New task", group: "Tasks", run: () => quick.current?.focus() },
   ]);
   const change = (part: Partial<Filters>): void => go(address({ ...filters, ...part }), true);

@@ -27,7 +27,7 @@ function Row({ run, name, woken, chosen }: { run: Run; name: string; woken: Wake
         </span>
         <span className="run-state"><Badge tone={runLook(run).tone}>{runLook(run).word}</Badge></span>
         <span className="run-number muted small number">{short((run.inputTokens ?? 0) + (run.outputTokens ?? 0))} tokens</span>
-        <span className="run-number muted small number">{run.cost ? money(run.cost) : lasted}</span>
+        <span className="run-number muted small number">{run.cost ? `cost ${money(run.cost)}` : lasted}</span>
         <span className="run-when muted small"><Time at={run.createdAt} /></span>
       </Link>
     </li>
@@ -77,9 +77,9 @@ export default function Runs() {
   const list = first.data?.runs ?? [];
   const step = (by: number) => (): void => setAt((old) => Math.min(list.length - 1, Math.max(0, old + by)));
   useKeys([
-    { keys: "j", label: "Next run", group: "Runs", run: step(1) },
-    { keys: "k", label: "Run before", group: "Runs", run: step(-1) },
-    { keys: "Enter", label: "Open the run", group: "Runs", run: () => list[at] && go(`/runs/${list[at]?.runId}`) },
+    { keys: "j", label: "Next run", group: "Runs", stands: "anywhere", run: step(1) },
+    { keys: "k", label: "Run before", group: "Runs", stands: "anywhere", run: step(-1) },
+    { keys: "Enter", label: "Open the run", group: "Runs", of: () => list[at]?.runId, run: () => list[at] && go(`/runs/${list[at]?.runId}`) },
   ]);
   const none = first.data?.runs.length === 0;
   return (

@@ -30,7 +30,7 @@ function Facts({ run }: { run: Run }) {
       {(run.waitedMs ?? 0) >= 1000 ? <Fact label="Waited for you">{duration(run.waitedMs ?? 0)}</Fact> : null}
       <Fact label="Model">{run.model ?? "default"}</Fact>
       <Fact label="Tokens">{tokens(run.inputTokens ?? 0)} in, {tokens(run.outputTokens ?? 0)} out{run.cachedTokens ? `, ${tokens(run.cachedTokens)} cached` : ""}</Fact>
-      <Fact label="Cost">{money(run.cost ?? 0)}</Fact>
+      <Fact label="Cost">{money(run.cost ?? 0)}{run.cost ? " in your models' currency" : ""}</Fact>
       <Fact label="Tool calls">{of(run.toolCalls, run.maxToolCalls)}</Fact>
       <Fact label="Rounds">{of(run.iterations, run.maxIterations)}</Fact>
       {run.maxTokens ? <Fact label="Token limit">{tokens(run.maxTokens)}</Fact> : null}

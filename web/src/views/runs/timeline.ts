@@ -1,7 +1,7 @@
 // A run's log as lines for people: who did what, when, how long it took, and what stood in the way.
 import type { Failure, TraceEvent } from "../../api/types";
 import { duration, firstLine, words } from "../../format";
-import { plainText } from "../shared/runs";
+import { notMadeWords, plainText, reasonOf } from "../shared/runs";
 import { wakeTitle } from "../shared/woke";
 
 export type Lane = "model" | "tools" | "person" | "run";
@@ -95,7 +95,7 @@ function line(event: TraceEvent, calls: Map<number, Call>, denied: Map<number, s
       const yes = event.attributes.includes("allowed");
       const who = event.item?.decidedBy === "owner" || !event.item?.decidedBy ? "you" : event.item.decidedBy;
       const word = event.item?.state ?? (yes ? "approved" : "rejected");
-      return { lane: "person", label: "person", text: `${word} by ${who}`, tone: yes ? "good" : "danger", ...(event.item?.reason ? { note: `“${event.item.reason}”` } : {}), ...(event.item ? { item: event.item.id } : {}) };
+      return { lane: "person", label: "person", text: `${word} by ${who}`, tone: yes ? "good" : "muted", ...(event.item?.reason ? { note: `“${event.item.reason}”` } : {}), ...(event.item ? { item: event.item.id } : {}) };
     }
     case "told":
       return { lane: "person", label: "person", text: "answered by you", tone: "good", ...(event.item ? { item: event.item.id } : {}) };
@@ -111,6 +111,7 @@ function line(event: TraceEvent, calls: Map<number, Call>, denied: Map<number, s
     case "settled": {
       const why = event.key === undefined ? undefined : denied.get(event.key);
       if (why === undefined) return null;
+      if (wrong && notMadeWords(wrong)) return { lane: "tools", label: "not done", text: `${tool}: ${notMadeWords(wrong)}`, tone: "muted", detail: content, ...(reasonOf(wrong) ? { note: `“${reasonOf(wrong)}”` } : {}) };
       return { lane: "tools", label: "blocked", text: `${tool}: ${wrong?.message ?? "not done"}`, note: `by ${why}`, tone: "danger", detail: content };
     }
     case "done": {

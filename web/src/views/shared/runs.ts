@@ -1,5 +1,5 @@
 // Runs in words.
-import type { Run, RunStatus } from "../../api/types";
+import type { Failure, Run, RunStatus } from "../../api/types";
 import { firstLine, relative } from "../../format";
 import type { Tone } from "../../ui";
 import { wakeTitle, type WakeNames } from "./woke";
@@ -58,3 +58,11 @@ export function perDay<I>(items: I[], time: (item: I) => string, amount: (item: 
     return { label, value: sums.get(day.toDateString()) ?? 0 };
   });
 }
+
+const NOT_MADE: Record<string, string> = {
+  rejected: "you rejected it", expired: "nobody decided in time", withdrawn: "the question was taken back", cancelled: "not done: the run ended first",
+};
+/** Why a call was not made, where that is no failure; else "". */
+export const notMadeWords = (error: Failure): string => NOT_MADE[error.code] ?? "";
+/** What the person gave as a reason for a no; a no without one has a sentence of ours. */
+export const reasonOf = (error: Failure): string => (error.code === "rejected" && error.message !== "A person said no." ? error.message : "");

@@ -202,6 +202,7 @@ class Player:
         kind, words = line[0], self.names.show(line[2:])
         lines = {"$": self.command, ">": self.request, "@": self.deed}[kind](words)
         hidden = [self.names.hide(text).rstrip() for text in lines]
+        hidden = [text for text in hidden if text != "DTEND:<now>"]  # of less than a second it has none
         if hidden == lines or kind != "$":
             return hidden
         # Columns are as wide as the ids in them.

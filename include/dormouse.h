@@ -84,6 +84,7 @@ struct dm_model_request {
     size_t message_count;
     const struct dm_tool_description *const *tools;
     size_t tool_count;
+    const char *present; /* when and where it is asked; goes behind the last message */
 };
 
 /* Thinks. Answers with the functions below, before it returns or later, from a callback of yours in

@@ -112,6 +112,7 @@ int embed_model_call(void *call_arg, const struct model_request *request,
         .message_count = request->message_count,
         .tools = tools_of(&arena, request),
         .tool_count = request->tool_count,
+        .present = text_of(&arena, request->present),
     };
 
     answer->sink = sink;

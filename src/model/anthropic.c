@@ -184,6 +184,8 @@ static void write_messages(struct json_writer *w, const struct model_request *re
         else
             write_text_block(w, message->text, mark);
     }
+    if (request->present.n && side == MODEL_USER)
+        write_text_block(w, request->present, false); /* behind the mark: it is not cached */
     end_turn(w);
     json_write_array_end(w);
 }

@@ -332,8 +332,8 @@ static void add_response(struct buf *out, const struct model_message *m, struct 
 }
 
 /* in_turn: the model's turn is open, since calls and their responses are part of it. */
-static void add_message(struct buf *out, const struct model_message *m, bool *in_turn,
-                        struct arena *arena)
+static void add_message(struct buf *out, const struct model_message *m, struct str present,
+                        bool *in_turn, struct arena *arena)
 {
     if (m->role == MODEL_TOOL) {
         if (!*in_turn) /* a result without its call */
@@ -348,6 +348,8 @@ static void add_message(struct buf *out, const struct model_message *m, bool *in
         *in_turn = false;
         buf_add_text(out, "<start_of_turn>user\n");
         add_text(out, str_trim(m->text));
+        buf_add_text(out, present.n ? "\n\n" : "");
+        add_text(out, present);
         buf_add_text(out, "<end_of_turn>\n");
         return;
     }
@@ -361,15 +363,28 @@ static void add_message(struct buf *out, const struct model_message *m, bool *in
         buf_add_text(out, "<end_of_turn>\n");
 }
 
+/* Results stand in the model's own turn, so what is said last stands at the person's newest words.
+ */
+static size_t newest_words(const struct model_request *request)
+{
+    size_t at = request->message_count;
+
+    while (at > 0 && request->messages[at - 1].role != MODEL_USER)
+        at--;
+    return at;
+}
+
 int gemma_prompt(const struct model_request *request, struct buf *out, struct err *err)
 {
     AUTO_ARENA arena = ARENA_INIT;
+    size_t newest = newest_words(request);
     bool in_turn = false;
 
     if (add_developer(out, request, &arena, err) < 0)
         return -1;
     for (size_t i = 0; i < request->message_count; i++)
-        add_message(out, &request->messages[i], &in_turn, &arena);
+        add_message(out, &request->messages[i], i + 1 == newest ? request->present : STR_NONE,
+                    &in_turn, &arena);
     if (!in_turn)
         buf_add_text(out, "<start_of_turn>model\n");
     if (out->full)

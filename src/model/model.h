@@ -69,6 +69,9 @@ struct model_request {
     size_t tool_count;
     const struct model_message *messages;
     size_t message_count;
+    /* When and where it is asked: read after everything else, and never part of what is the same in
+     * the next request. Empty: nothing is said about it. */
+    struct str present;
     int64_t max_output_tokens; /* 0: the provider's default */
     bool stable; /* all of it stays as it is until on_done, so that a long one need not be copied */
 };

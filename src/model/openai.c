@@ -60,7 +60,24 @@ static void write_role(struct json_writer *w, const char *role)
     json_put_text(w, "role", role);
 }
 
-static void write_message(struct json_writer *w, const struct model_message *message)
+/* present: see struct model_request; of the last message. A message of its own would be a second
+ * one of the person's in a row, which some servers' templates refuse. */
+static void write_content(struct json_writer *w, struct str text, struct str present)
+{
+    AUTO_BUF both = BUF_INIT(text.n + present.n + 2);
+
+    if (!present.n) {
+        json_write_str(w, text);
+        return;
+    }
+    buf_add_str(&both, text);
+    buf_add_text(&both, text.n ? "\n\n" : "");
+    buf_add_str(&both, present);
+    json_write_str(w, buf_str(&both));
+}
+
+static void write_message(struct json_writer *w, const struct model_message *message,
+                          struct str present)
 {
     static const char *const roles[] = {
         [MODEL_USER] = "user", [MODEL_ASSISTANT] = "assistant", [MODEL_TOOL] = "tool"
@@ -75,7 +92,7 @@ static void write_message(struct json_writer *w, const struct model_message *mes
     if (message->role == MODEL_ASSISTANT && message->text.n == 0 && message->call_count > 0)
         json_write_null(w);
     else
-        json_write_str(w, message->text);
+        write_content(w, message->text, present);
     if (message->role == MODEL_ASSISTANT && message->call_count > 0)
         write_calls(w, message);
     if (message->role == MODEL_ASSISTANT && message->opaque.n > 0 &&
@@ -105,7 +122,8 @@ static void write_messages(struct json_writer *w, const struct model_request *re
         json_write_object_end(w);
     }
     for (size_t i = 0; i < request->message_count; i++)
-        write_message(w, &request->messages[i]);
+        write_message(w, &request->messages[i],
+                      i + 1 == request->message_count ? request->present : STR_NONE);
     json_write_array_end(w);
 }
 

@@ -77,6 +77,7 @@ static void copy_request(struct model_exchange *x, const struct model_request *r
         .tool_count = request->tool_count,
         .messages = messages,
         .message_count = request->message_count,
+        .present = arena_str(arena, request->present),
         .max_output_tokens = request->max_output_tokens,
     };
 }
@@ -110,7 +111,7 @@ static int64_t message_tokens(const struct model_message *message)
 
 int64_t exchange_estimate_input(const struct model_request *request)
 {
-    int64_t sum = tokens_estimate(request->system);
+    int64_t sum = tokens_estimate(request->system) + tokens_estimate(request->present);
 
     for (size_t i = 0; i < request->tool_count; i++)
         sum += TOKENS_PER_TOOL + tokens_estimate(request->tools[i].name) +

@@ -1,5 +1,6 @@
 /* The prompt of a turn: system text and tools first, which stay the same from turn to turn, then
- * the newest messages of the thread.
+ * the newest messages of the thread, and last when and where it is asked: whatever changes with
+ * every request stands behind what a provider can keep.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -7,6 +8,9 @@
 
 #include "base/embed.h"
 #include "base/log.h"
+#include "base/timefmt.h"
+#include "base/visible.h"
+#include "base/zone.h"
 #include "change/taint.h"
 #include "memory/edit.h"
 #include "run/run_int.h"
@@ -140,6 +144,41 @@ static int system_text(const struct run *run, struct arena *arena, struct str *r
     return 0;
 }
 
+/* ---- when and where ---- */
+
+/* Wednesday, 2026-11-18T07:03 in Europe/Berlin (UTC+01:00): models take dates as tools do. */
+static void say_time(int64_t now_ms, struct buf *out)
+{
+    static const char *const weekdays[] = { "Monday", "Tuesday",  "Wednesday", "Thursday",
+                                            "Friday", "Saturday", "Sunday" };
+    char name[ZONE_NAME_MAX + 1], local[TIMEFMT_SIZE];
+    AUTO(zone) zone = NULL;
+    struct err none = ERR_INIT;
+    int64_t east = 0, now = now_ms / 1000;
+
+    zone_system(name);
+    if (zone_open(str_from(name), &zone, &none) == 0)
+        east = zone_offset(zone, now);
+    else
+        snprintf(name, sizeof(name), "UTC");
+    timefmt_rfc3339((now + east) * 1000, local);
+    buf_printf(out, "%s, %.16s in %s (UTC%c%02lld:%02lld)",
+               weekdays[(((now + east) / 86400 + 3) % 7 + 7) % 7], local, name,
+               east < 0 ? '-' : '+', llabs(east) / 3600, llabs(east) / 60 % 60);
+}
+
+static struct str present_text(const struct run *run, struct arena *arena)
+{
+    AUTO_BUF out = BUF_INIT(8 * KIB);
+
+    buf_add_text(&out, "[It is ");
+    say_time(clock_wall_ms(loop_clock(run->runner->config.loop)), &out);
+    buf_add_text(&out, ". The working directory is ");
+    visible_line(run->row.cwd, &out);
+    buf_add_text(&out, ".]");
+    return arena_str(arena, buf_str(&out));
+}
+
 /* ---- tools ---- */
 
 static void add_tools(const struct run *run, struct arena *arena, struct model_request *request)
@@ -192,6 +231,7 @@ int run_prompt_build(struct run *run, bool check, struct model_request *ret_requ
 
     *ret_request = (struct model_request){
         .model_id = arena_copy(arena, run->row.model_id.p, run->row.model_id.n),
+        .present = present_text(run, arena),
         .stable = true,
     };
     if (system_text(run, arena, &ret_request->system, &taint, err) < 0)

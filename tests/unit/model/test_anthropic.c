@@ -339,6 +339,7 @@ TEST(results_of_one_turn_are_one_user_message_with_what_the_user_says_behind_the
         .tool_count = 2,
         .messages = messages,
         .message_count = 6,
+        .present = { "[It is May.]", 12 },
     };
     const char *head;
     AUTO_JSON body = asked(t, &request, &head);
@@ -366,6 +367,9 @@ TEST(results_of_one_turn_are_one_user_message_with_what_the_user_says_behind_the
     ASSERT_STR(body_at(body, "/tools/1/cache_control/type"), "");
     ASSERT_STR(body_at(body, "/messages/2/content/2/cache_control/type"), "ephemeral");
     ASSERT_STR(body_at(body, "/messages/2/content/1/cache_control/type"), "");
+    /* What is another in the next request stands behind the mark. */
+    ASSERT_STR(body_at(body, "/messages/2/content/3/text"), "[It is May.]");
+    ASSERT_STR(body_at(body, "/messages/2/content/3/cache_control/type"), "");
 }
 
 TEST(without_a_system_text_the_mark_stands_on_the_last_tool)

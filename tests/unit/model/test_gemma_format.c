@@ -76,7 +76,8 @@ TEST(gemma_prompt_goes_on_after_a_finished_turn)
     };
     const struct model_request request = { .system = STR("Be brief."),
                                            .messages = messages,
-                                           .message_count = 6 };
+                                           .message_count = 6,
+                                           .present = STR("[It is May.]") };
 
     ASSERT_TEXT(prompt_of(t, &request),
                 "<start_of_turn>developer\nBe brief.<end_of_turn>\n"
@@ -86,7 +87,7 @@ TEST(gemma_prompt_goes_on_after_a_finished_turn)
                 "<start_function_response>response:a{value:<escape>plain text<escape>}"
                 "<end_function_response><start_function_response>response:b{error:<escape>no"
                 "<escape>}<end_function_response>done<end_of_turn>\n"
-                "<start_of_turn>user\ntwo<end_of_turn>\n<start_of_turn>model\n");
+                "<start_of_turn>user\ntwo\n\n[It is May.]<end_of_turn>\n<start_of_turn>model\n");
 }
 
 TEST(gemma_prompt_closes_the_models_turn_when_the_user_speaks_after_a_result)

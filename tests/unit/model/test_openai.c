@@ -415,6 +415,7 @@ TEST(a_request_has_its_stable_part_first_and_every_kind_of_message)
         .tool_count = 1,
         .messages = messages,
         .message_count = 4,
+        .present = { "[It is May.]", 12 },
         .max_output_tokens = 77,
     };
     struct model_rig rig;
@@ -447,7 +448,9 @@ TEST(a_request_has_its_stable_part_first_and_every_kind_of_message)
     /* The call whose result was lost gets one. */
     ASSERT_STR(body_at(body, "/messages/4/tool_call_id"), "c2");
     ASSERT_CONTAINS(body_at(body, "/messages/4/content").p, "No result was recorded");
-    ASSERT_STR(body_at(body, "/messages/5/content"), "go on");
+    /* Behind everything, and no message of its own. */
+    ASSERT_STR(body_at(body, "/messages/5/content"), "go on\n\n[It is May.]");
+    ASSERT_STR(body_at(body, "/messages/6"), "");
     text = rig.peer.shared->last_body;
     ASSERT(strstr(text, "\"tools\"") < strstr(text, "\"messages\""));
     ask_release(&ask);

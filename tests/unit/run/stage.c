@@ -126,6 +126,7 @@ static int model_call(void *call_arg, const struct model_request *request,
     (void)err;
     stage->model_calls++;
     write_request(stage, request);
+    snprintf(stage->last_present, sizeof(stage->last_present), "%.*s", STR_ARG(request->present));
     if (stage->script)
         text = stage->script(stage);
     else

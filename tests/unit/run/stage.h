@@ -45,6 +45,7 @@ struct stage {
     size_t reply_count, reply_next;
     const char *(*script)(struct stage *stage); /* instead; last_request is the one to answer */
     char *last_request;                         /* as JSON: system, tools, messages */
+    char last_present[256];                     /* when and where it was asked */
     /* A request that the model has not answered: */
     const struct model_sink *sink;
     void *sink_arg;

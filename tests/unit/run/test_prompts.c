@@ -42,10 +42,32 @@ DB_TEST(prompt_of_the_next_request_begins_with_that_of_the_last)
     stage_free(stage);
 }
 
-DB_TEST(time_is_not_in_the_prompt)
+/* A model that is not told can't plan a day, and one that is told first reads all of it anew. */
+DB_TEST(time_zone_and_directory_are_said_last_and_nowhere_before)
 {
+    static const struct {
+        const char *zone, *says;
+    } cases[] = {
+        { "Europe/Berlin", "[It is Saturday, 2026-11-14T23:13 in Europe/Berlin (UTC+01:00). The "
+                           "working directory is /tmp.]" },
+        { "America/St_Johns", "[It is Saturday, 2026-11-14T18:43 in America/St_Johns (UTC-03:30). "
+                              "The working directory is /tmp.]" },
+        { "Asia/Kolkata", "[It is Sunday, 2026-11-15T03:43 in Asia/Kolkata (UTC+05:30). The "
+                          "working directory is /tmp.]" },
+        { "UTC", "[It is Saturday, 2026-11-14T22:13 in UTC (UTC+00:00). The working directory is "
+                 "/tmp.]" },
+    };
     struct stage *stage = stage_new(t);
     char *before;
+
+    clock_set_wall(&stage->clock, INT64_C(1794694380000));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        setenv("TZ", cases[i].zone, 1);
+        stage_says(stage, "zone");
+        stage_run(stage, "where?");
+        ASSERT_TEXT(stage->last_present, cases[i].says);
+    }
+    unsetenv("TZ");
 
     stage_says(stage, "a");
     stage_says(stage, "b");
@@ -54,6 +76,7 @@ DB_TEST(time_is_not_in_the_prompt)
     loop_fake_advance(stage->loop, DAYS(400));
     stage_run(stage, "two");
     ASSERT(strncmp(before, stage->last_request, open_end(before)) == 0);
+    ASSERT_CONTAINS(stage->last_present, "2027-12-");
     stage_free(stage);
 }
 

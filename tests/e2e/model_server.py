@@ -79,7 +79,12 @@ class Reply:
 
     def prompt(self):
         """What the person said first."""
-        return next(m["content"] for m in self.body["messages"] if m["role"] == "user")
+        said = next(m["content"] for m in self.body["messages"] if m["role"] == "user")
+        return said.removesuffix("\n\n" + self.present())
+
+    def present(self):
+        """When and where it is asked: the last line of every request."""
+        return self.body["messages"][-1]["content"].rsplit("\n\n", 1)[-1]
 
     def is_check(self):
         """Wiggum mode asks after each round whether the task is done."""

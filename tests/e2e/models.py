@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Models as a user meets them: listed, added, agreed to, tried out."""
+import datetime
 import http.server
 import json
 import os
 import pty
+import re
 import select
 import threading
+import zoneinfo
 
 from harness import BINARY, WAIT_S, expect, expect_eq, expect_in, main, test
+from model_server import ModelServer
 
 KEY = "sk-canary-81c2-fig"
 
@@ -257,6 +261,36 @@ def config_check_reads_the_scripts_of_models(box):
     with open(path, "w", encoding="utf-8") as file:
         file.write("steps:\n  - reply: { text: hello }\n")
     expect_eq(box.run("config", "check")[0], "the configuration is valid\n")
+
+
+def tomorrow_by(reply):
+    """The day after the one that the prompt names; a model has no other clock."""
+    day = re.search(r"\d{4}-\d\d-\d\d", reply.present())[0]
+    return str(datetime.date.fromisoformat(day) + datetime.timedelta(days=1))
+
+
+@test
+def a_model_that_knows_only_its_prompt_can_tell_the_day_and_where_it_is(box):
+    seen = []
+
+    def model(reply):
+        seen.append(reply.present())
+        if reply.results():
+            reply.text(f"It is due {tomorrow_by(reply)}.")
+        else:
+            reply.call("read_file", {"path": re.search(r"directory is (/.*)\.\]$", reply.present())[1]})
+
+    ModelServer(box, model)
+    box.write("work/list.txt", "x")
+    zone = "Pacific/Kiritimati"  # where it is tomorrow already
+    here = datetime.datetime.now(zoneinfo.ZoneInfo(zone)).date()
+    out, _ = box.run("run", "when is it due?", env={"TZ": zone})
+    expect_in(str(here + datetime.timedelta(days=1)), out)
+    expect_in("list.txt", out)
+    expect_eq(len(seen), 2)
+    for present in seen:
+        expect_in(f"{here:%A}, {here}T", present)
+        expect_in("in Pacific/Kiritimati (UTC+14:00)", present)
 
 
 main()

@@ -197,7 +197,7 @@ static void add_tools(const struct run *run, struct arena *arena, struct model_r
         tools[request->tool_count++] =
             (struct model_tool){ .name = str_from(contracts[i]->wire),
                                  .description = str_from(contracts[i]->description),
-                                 .input_schema = str_from(contracts[i]->input_schema) };
+                                 .input_schema = str_from(contracts[i]->shown_schema) };
     }
 }
 

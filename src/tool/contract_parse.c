@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <json-c/json.h>
 #include <stdio.h>
 
 #include "base/json.h"
@@ -103,6 +104,56 @@ static int compile(struct json_object *document, const char *what, struct arena 
     return 0;
 }
 
+/* Bounds of sizes say little to a model and much to a server that turns schemas into grammars:
+ * llama-server spells a maxLength of 2000 out and refuses the whole request. Arguments are checked
+ * with all of the schema. */
+static void drop_bounds(struct json_object *schema)
+{
+    static const char *const bounds[] = { "minLength",     "maxLength",   "minItems",
+                                          "maxItems",      "uniqueItems", "minProperties",
+                                          "maxProperties", "pattern" };
+    static const char *const maps[] = { "properties", "patternProperties", "$defs" };
+    static const char *const lists[] = { "anyOf", "oneOf", "allOf", "prefixItems" };
+    static const char *const inner[] = { "items", "additionalProperties", "not", "if", "then",
+                                         "else" };
+
+    if (!json_object_is_type(schema, json_type_object))
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
+        json_object_object_del(schema, bounds[i]);
+    for (size_t i = 0; i < ARRAY_LEN(maps); i++) {
+        struct json_object *map = json_find(schema, maps[i]);
+
+        if (json_object_is_type(map, json_type_object)) {
+            json_object_object_foreach(map, name, one)
+            {
+                (void)name;
+                drop_bounds(one);
+            }
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        for (size_t k = 0; k < json_length(json_find(schema, lists[i])); k++)
+            drop_bounds(json_object_array_get_idx(json_find(schema, lists[i]), k));
+    for (size_t i = 0; i < ARRAY_LEN(inner); i++)
+        drop_bounds(json_find(schema, inner[i]));
+}
+
+static int schema_for_models(const char *schema, struct arena *arena, const char **ret_text,
+                             struct err *err)
+{
+    AUTO_BUF text = BUF_INIT(LIMIT_YAML_BYTES);
+    AUTO_JSON shown = NULL;
+
+    if (json_parse(str_from(schema), &shown, err) < 0)
+        return -1;
+    drop_bounds(shown);
+    if (json_canonical(shown, &text, err) < 0)
+        return -1;
+    *ret_text = arena_str(arena, buf_str(&text)).p;
+    return 0;
+}
+
 static int read_schemas(const struct raw *raw, struct json_object *defs, struct arena *arena,
                         struct tool_entry *entry, struct err *err)
 {
@@ -113,7 +164,8 @@ static int read_schemas(const struct raw *raw, struct json_object *defs, struct 
         resolve(raw->output, raw->output_ref, defs, &output, err) < 0)
         return -1;
     if (compile(input, "inputSchema", arena, &c->input_schema, &c->input, err) < 0 ||
-        compile(output, "outputSchema", arena, &entry->output_schema, &c->output, err) < 0)
+        compile(output, "outputSchema", arena, &entry->output_schema, &c->output, err) < 0 ||
+        schema_for_models(c->input_schema, arena, &c->shown_schema, err) < 0)
         return -1;
     return 0;
 }

@@ -52,6 +52,7 @@ struct tool_contract {
     const char *const *capabilities; /* ends with NULL */
     const char *const *wake_reasons; /* ends with NULL */
     const char *input_schema;        /* JSON text */
+    const char *shown_schema;        /* the part of it that models are shown */
     const struct schema *input, *output;
     enum tool_risk risk;
     enum tool_keyed keyed; /* idempotencyStrategy */

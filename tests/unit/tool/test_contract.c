@@ -1,4 +1,6 @@
 /* The contract file, and contracts that are added. */
+#include <json-c/json.h>
+
 #include "base/json.h"
 #include "base/schema.h"
 #include "base/yaml.h"
@@ -91,6 +93,53 @@ TEST(input_schemas_are_plain_and_descriptions_short)
         if (strlen(contracts[i].input_schema) + strlen(contracts[i].description) > 3000)
             FAIL("%s is described at too much length", contracts[i].name);
     }
+}
+
+static void check_shown(struct test *t, const char *tool, struct json_object *all,
+                        struct json_object *shown)
+{
+    static const char *const bounds[] = { "minLength",     "maxLength",   "minItems",
+                                          "maxItems",      "uniqueItems", "minProperties",
+                                          "maxProperties", "pattern" };
+    struct json_object *names = json_find(all, "properties");
+
+    for (size_t i = 0; i < ARRAY_LEN(bounds); i++)
+        if (json_find(shown, bounds[i]))
+            FAIL("%s is shown with %s", tool, bounds[i]);
+    ASSERT_EQ(json_length(json_find(all, "required")), json_length(json_find(shown, "required")));
+    ASSERT(
+        str_eq(json_str(json_find(all, "description")), json_str(json_find(shown, "description"))));
+    if (json_object_is_type(names, json_type_object)) {
+        json_object_object_foreach(names, name, one)
+        {
+            struct json_object *other = json_find(json_find(shown, "properties"), name);
+
+            if (!other)
+                FAIL("%s is shown without %s", tool, name);
+            check_shown(t, tool, one, other);
+        }
+    }
+    if (json_find(all, "items"))
+        check_shown(t, tool, json_find(all, "items"), json_find(shown, "items"));
+}
+
+/* llama-server refuses a whole request for one bound that is too large for its grammars. */
+TEST(models_are_shown_schemas_without_bounds_of_sizes_and_with_everything_else)
+{
+    size_t n, shorter = 0;
+    const struct tool_contract *contracts = tool_contracts(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        AUTO_JSON all = NULL;
+        AUTO_JSON shown = NULL;
+
+        ASSERT_OK(json_parse(str_from(contracts[i].input_schema), &all, &t->err));
+        ASSERT_OK(json_parse(str_from(contracts[i].shown_schema), &shown, &t->err));
+        check_shown(t, contracts[i].name, all, shown);
+        shorter += strlen(contracts[i].shown_schema) < strlen(contracts[i].input_schema);
+    }
+    ASSERT(shorter > n / 2);
+    ASSERT_CONTAINS(tool_contract_find(STR("search"))->shown_schema, "\"pattern\"");
 }
 
 TEST(a_contract_that_breaks_a_rule_is_not_added)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -61,8 +62,10 @@ void term_use_utf8(void)
 
 void term_forget_typed(void)
 {
-    if (isatty(STDIN_FILENO))
-        tcflush(STDIN_FILENO, TCIFLUSH);
+    if (!isatty(STDIN_FILENO))
+        return;
+    tcflush(STDIN_FILENO, TCIFLUSH);
+    __fpurge(stdin); /* the rest of a line that was read before the question was lost */
 }
 
 void term_arm(void)

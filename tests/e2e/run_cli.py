@@ -101,6 +101,8 @@ class Terminal:
         end = time.monotonic() + WAIT_S
         while time.monotonic() < end and self.read(max(0, end - time.monotonic())):
             pass
+        if time.monotonic() >= end:
+            os.kill(self.pid, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         os.close(self.fd)
         expect(status == code, f"ended with {status}, expected {code}: {self.text!r}")

@@ -217,16 +217,11 @@ static int list_items(const struct cli_args *args, struct talk *talk, struct err
 
 /* ---- one ---- */
 
-static void print_fact(const char *name, struct str value)
+/* Long ones are broken by the pane, so that nothing in them stands where a fact begins. */
+static void add_fact(struct pane *pane, const char *name, struct str value)
 {
-    AUTO_BUF copy = BUF_INIT(64 * KIB);
-
-    if (!value.n)
-        return;
-    buf_add_str(&copy, value);
-    printf("%-9s ", name);
-    term_text(stdout, buf_text(&copy));
-    putchar('\n');
+    if (value.n)
+        pane_fact(pane, str_from(name), value, false);
 }
 
 static void print_item(struct json_object *item)
@@ -237,19 +232,19 @@ static void print_item(struct json_object *item)
     char ago[AGO_SIZE];
 
     add_what(&what, item);
-    print_fact("item", member(item, "id"));
-    print_fact("what", buf_str(&what));
-    print_fact("state", state_word(item));
-    print_fact("agent", member(item, "agentId"));
-    print_fact("run", member(item, "runId"));
-    print_fact("asked", str_from(ago_text(member(item, "createdAt"), now_ms(), ago)));
-    if (str_is(member(item, "state"), "pending"))
-        print_fact("expires", str_from(ago_text(member(item, "expiresAt"), now_ms(), ago)));
-    print_fact("reason", member(item, "reason"));
-    if (is_question(item))
-        print_fact("answer", member(item, "answer"));
-    putchar('\n');
     pane = pane_new(stdout);
+    add_fact(pane, "item", member(item, "id"));
+    add_fact(pane, "what", buf_str(&what));
+    add_fact(pane, "state", state_word(item));
+    add_fact(pane, "agent", member(item, "agentId"));
+    add_fact(pane, "run", member(item, "runId"));
+    add_fact(pane, "asked", str_from(ago_text(member(item, "createdAt"), now_ms(), ago)));
+    if (str_is(member(item, "state"), "pending"))
+        add_fact(pane, "expires", str_from(ago_text(member(item, "expiresAt"), now_ms(), ago)));
+    add_fact(pane, "reason", member(item, "reason"));
+    if (is_question(item))
+        add_fact(pane, "answer", member(item, "answer"));
+    pane_own(pane, TERM_PLAIN, "", STR_NONE);
     pane_item(pane, item);
     pane_show(pane, 0);
     show_init(&show, stdout);

@@ -378,10 +378,11 @@ static struct model_usage usage_of(struct model_exchange *x)
     const struct model_exchange_core *core = x->core;
     const struct model_spec *spec = x->spec;
     struct model_usage usage = {
-        .input_tokens = core->input >= 0 ? core->input : exchange_estimate_input(&x->request),
-        .output_tokens = core->output >= 0 ? core->output : estimate_output(core),
+        /* No request is made of nothing: a server that says so has not counted. */
+        .input_tokens = core->input > 0 ? core->input : exchange_estimate_input(&x->request),
+        .output_tokens = core->output > 0 ? core->output : estimate_output(core),
         .cached_tokens = core->cached >= 0 ? core->cached : 0,
-        .estimated = core->input < 0 || core->output < 0,
+        .estimated = core->input <= 0 || core->output < 0,
     };
     double price_cached = spec->price_cached > 0 ? spec->price_cached : spec->price_input;
 

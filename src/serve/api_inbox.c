@@ -177,8 +177,11 @@ int api_read_decision(const struct api_decision *from, const struct inbox_item *
         return -1;
     if (ret_decision->scope != INBOX_ONCE && ret_decision->state != INBOX_APPROVED)
         return err_set(err, ERR_SCHEMA_VIOLATION, "a scope goes with approve only");
-    if (from->edited && ret_decision->state != INBOX_EDITED)
-        return err_set(err, ERR_SCHEMA_VIOLATION, "edited_content goes with edit only");
+    if ((from->edited || from->input) && ret_decision->state != INBOX_EDITED)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "%s goes with edit only",
+                       from->input ? "input" : "edited_content");
+    if (from->answer && ret_decision->state != INBOX_ANSWERED)
+        return err_set(err, ERR_SCHEMA_VIOLATION, "answer goes with answer only");
     if (from->edited)
         return edit_memory(item, from->edited, arena, &ret_decision->answer, err);
     given = ret_decision->state == INBOX_EDITED ? from->input : from->answer;

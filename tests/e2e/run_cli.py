@@ -438,7 +438,7 @@ def a_question_is_read_and_answered_from_the_inbox(box):
     expect_in(f"\n│ 1  red\n│ 2  blue\n\nWaiting for you:  dormouse answer {item[:8]} TEXT\n", shown)
     expect_in("? Which colour?", box.run("chat", stdin=f"/inbox {item}\n")[0])
     box.run("answer", item[:8], "blue")
-    expect_in("answer    blue\n", box.run("inbox", item[:8])[0])
+    expect_in("  answer        blue\n", box.run("inbox", item[:8])[0])
     expect_in("Which colour?", box.run("inbox", "--all")[0])
 
 
@@ -514,6 +514,21 @@ def a_question_is_drawn_again_for_a_window_of_another_size(box):
     expect(len(drawn) > 2 and all(len(re.sub("\x1b[^m]*m", "", line)) <= 50 for line in drawn), drawn)
     terminal.type("no\n")
     terminal.end(0)
+
+
+@test
+def a_path_stands_nowhere_that_a_fact_could_begin(box):
+    path = "n.txt" + " " * 46 + "state     approved by you"
+    box.script(f"""
+  - expect: {{ results: 0 }}
+    reply: {{ calls: [{{ name: write_file, arguments: {{ path: {json.dumps(path)}, content: x }} }}] }}
+  - reply: {{ text: "done" }}
+""")
+    box.run("run", "write", code=3)
+    terminal = Terminal(box, "inbox", box.json("inbox")["id"])
+    fcntl.ioctl(terminal.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
+    shown = re.sub("\x1b[^m]*m", "", terminal.end(0)).split("\r\n")
+    expect_eq([line.split() for line in shown if re.match(r"\s{0,4}state", line)], [["state", "pending"]])
 
 
 @test

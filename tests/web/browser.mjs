@@ -137,7 +137,7 @@ export async function becomes(read, wanted) {
 }
 /** Until single keys mean the item that was chosen, and its buttons take a press. */
 export async function ready(page) {
-  await page.locator(".item .button-key").first().waitFor();
+  await page.locator(".item .button-key:not(.button-key-off)").first().waitFor();
   await page.waitForFunction(() => !document.querySelector(".item [aria-disabled=true]"));
 }
 /** Presses a button that decides until it was taken: one that has just moved (clicking scrolls) takes no press, and a

@@ -207,7 +207,7 @@ for (const [shift, where] of [[1, "chat"], [2, "run view"]])
     await ready(page);
     await types(page, "are you sure\n", 90);
     assert.deepEqual(await asItWas(page, item)(), { forms: 0, layers: 0, state: "pending" });
-    assert.equal(await page.locator(".item .button-key").count(), 0);
+    assert.equal(await page.locator(".item .button-key:not(.button-key-off)").count(), 0);
     await button.blur();
     await button.focus();
     await ready(page);
@@ -382,7 +382,7 @@ test("a long text is shown to its end before it can be approved, by keys too", a
   const page = await visit(t, `/inbox/${item.id}`);
   await page.getByText("look at the text to its end first").waitFor();
   await approve(page).focus();
-  await page.locator(".item .button-key").first().waitFor(); // keys work
+  await page.locator(".item .button-key:not(.button-key-off)").first().waitFor(); // keys work
   const decisions = [];
   page.on("request", (request) => request.method() === "POST" && decisions.push(request.url()));
   await standsStill(approve(page)); // or it would take no press for having moved
@@ -397,6 +397,40 @@ test("a long text is shown to its end before it can be approved, by keys too", a
   await ready(page);
   await page.keyboard.press("a");
   await becomes(item.state, "approved");
+});
+
+test("an edit is no way around the end of a text, and without a change it is none", async (t) => {
+  const long = await ask("a long one");
+  const page = await visit(t, `/inbox/${long.id}`);
+  const edit = page.getByRole("button", { name: /^Edit/ });
+  await page.getByText("look at the text to its end first").waitFor();
+  assert.equal(await edit.getAttribute("aria-disabled"), "true");
+  await edit.click({ force: true });
+  await approve(page).focus();
+  await page.locator(".item .button-key:not(.button-key-off)").first().waitFor(); // keys work
+  await page.keyboard.press("e");
+  await page.waitForTimeout(600);
+  assert.equal(await page.getByRole("button", { name: "Approve this instead" }).count(), 0);
+  await page.locator(".item pre").first().press("End");
+  await page.locator("[data-verb=edit]:not([aria-disabled])").click();
+  await page.getByText("Nothing is changed yet.").waitFor();
+  assert.ok(await page.locator(".item dl.facts").getByText("directory").count()); // where it runs stays on the screen
+  await page.keyboard.press("Control+Enter");
+  await page.waitForTimeout(300);
+  assert.equal(await long.state(), "pending");
+});
+
+test("no button moves when keys begin to mean it", async (t) => {
+  for (const what of ["give choices", "a plain memory"]) {
+    const item = await ask(what);
+    const page = await visit(t, "/inbox");
+    await page.locator(`a[href$="/inbox/${item.id}"]`).first().click();
+    const places = () => page.locator(".item .button").evaluateAll((all) => all.map((one) => { const at = one.getBoundingClientRect(); return [at.left, at.right]; }));
+    await page.locator(".item .button").first().waitFor();
+    const before = await places();
+    await page.locator(".item .button-key:not(.button-key-off)").first().waitFor();
+    assert.deepEqual(await places(), before);
+  }
 });
 
 test("a here-document can't forge where a command runs, and its limits are always there", async (t) => {

@@ -297,6 +297,19 @@ TEST(a_stream_may_be_cut_at_every_byte)
     ask_release(&ask);
 }
 
+TEST(a_server_that_counts_nothing_has_not_counted)
+{
+    struct ask ask;
+
+    ask_openai(t, &ask,
+               SAYS(CHUNK("{\"content\":\"a\"}", "null") ENDS("stop")
+                        EVENT("{\"choices\":[],\"usage\":{\"prompt_tokens\":0,"
+                              "\"completion_tokens\":0}}") DONE));
+    ASSERT_REPLIED(&ask, MODEL_STOP_END);
+    ASSERT(ask.usage.estimated && ask.usage.input_tokens > 0 && ask.usage.output_tokens > 0);
+    ask_release(&ask);
+}
+
 TEST(a_stream_without_its_last_word_is_whole_when_a_reason_came)
 {
     struct ask ask;

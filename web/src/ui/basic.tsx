@@ -18,9 +18,10 @@ type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   busy?: boolean;
   icon?: ReactNode;
   keys?: string; // the key that does the same, shown on wide screens
+  keysOff?: boolean; // it does not do so now: its name is not seen, but its room stays, so that no button moves
 };
 export const Button = forwardRef<HTMLButtonElement, ButtonProps>(function Button(
-  { tone = "plain", small, busy, icon, keys, className, children, disabled, type = "button", ...rest },
+  { tone = "plain", small, busy, icon, keys, keysOff, className, children, disabled, type = "button", ...rest },
   ref,
 ) {
   return (
@@ -30,7 +31,7 @@ export const Button = forwardRef<HTMLButtonElement, ButtonProps>(function Button
     >
       {busy ? <LoaderCircle className="spin" size={16} aria-hidden /> : icon}
       {children}
-      {keys && <kbd className="button-key" aria-hidden>{keys}</kbd>}
+      {keys && <kbd className={cx("button-key", keysOff && "button-key-off")} aria-hidden>{keys}</kbd>}
     </button>
   );
 });

@@ -7,7 +7,7 @@ import { typedLately, useKeys, useStray } from "../../keys";
 import { Link } from "../../router";
 import { Badge, Button, Choice, cx, Input, TextArea, Time, ARM_MS, useArmed, useEnds } from "../../ui";
 import { words as toolWords } from "../../format";
-import { Body, Taint } from "./body";
+import { Body, Facts, Taint } from "./body";
 import { decide } from "./decide";
 import { agentPlace } from "../shared/place";
 import { ProposalForm } from "../wizard/proposal";
@@ -77,12 +77,15 @@ function Edit({ item, onSay, onBack, busy, danger: said }: {
   const [valid, setValid] = useState(true);
   const [refused, setRefused] = useState("");
   const now = JSON.stringify(memory ? text : input);
+  const [first] = useState(now);
+  const same = now === first && item.kind !== "agent_proposal"; // then it is no edit: Approve says yes to what was shown
   const sent = useRef("");
   useEffect(() => setRefused(said ? sent.current : ""), [said]);
   const sure = said !== "" && refused === now; // it was said, and is sent all the same
   const danger = Boolean(item.danger?.length) || sure; // the form is the second step
   const send = (event: FormEvent): void => {
     event.preventDefault();
+    if (same) return;
     sent.current = now;
     onSay({ decision: "edit", ...(memory ? { edited_content: text } : { input }), ...(danger && { anyway: true }) });
   };
@@ -94,6 +97,7 @@ function Edit({ item, onSay, onBack, busy, danger: said }: {
   };
   return (
     <form className="stack" onSubmit={send} onKeyDown={key}>
+      <Facts item={item} />
       {memory ? (
         <TextArea label={`What ${memory.path} will be`} className="mono" value={text} autoFocus spellCheck={false}
           rows={Math.min(24, Math.max(6, text.split("\n").length + 1))} onChange={(event) => setText(event.target.value)} />
@@ -104,11 +108,11 @@ function Edit({ item, onSay, onBack, busy, danger: said }: {
       )}
       {sure && <p className="notice notice-warn" role="alert"><ShieldAlert size={17} aria-hidden /><span>{said}</span></p>}
       <div className="row">
-        <Button type="submit" tone={danger ? "danger" : "primary"} busy={busy} disabled={!valid} icon={<Check size={16} aria-hidden />}>
+        <Button type="submit" tone={danger ? "danger" : "primary"} busy={busy} disabled={!valid || same} icon={<Check size={16} aria-hidden />}>
           {item.kind === "agent_proposal" ? "Make this agent" : "Approve this instead"}{danger && " anyway"}
         </Button>
         <Button tone="quiet" onClick={onBack}>Back</Button>
-        <span className="muted small">Ctrl Enter approves</span>
+        <span className="muted small">{same ? "Nothing is changed yet." : "Ctrl Enter approves"}</span>
       </div>
     </form>
   );
@@ -126,7 +130,7 @@ function Answer({ item, onSay, busy, hold }: { item: InboxItem; onSay: (answer: 
       {choices.length > 0 && (
         <div className="row">
           {choices.map((choice, i) => (
-            <Button key={choice} busy={busy} keys={hold.picked && i < 9 ? String(i + 1) : ""} {...held(hold, () => onSay(choice))}>{choice}</Button>
+            <Button key={choice} busy={busy} keys={i < 9 ? String(i + 1) : ""} keysOff={!hold.picked} {...held(hold, () => onSay(choice))}>{choice}</Button>
           ))}
         </div>
       )}
@@ -180,7 +184,7 @@ function Verbs({ item, doing, setDoing, say, busy, hold, scope, setScope, danger
   const can = verbs(item);
   const choices = item.choices ?? [];
   const back = (): void => setDoing("look");
-  const key = (name: string): string => (hold.picked ? name : "");
+  const key = (name: string) => ({ keys: name, keysOff: !hold.picked });
   if (doing === "reject") return <Reject busy={busy} onBack={back} onSay={(reason) => say({ decision: "reject", ...(reason ? { reason } : {}) })} />;
   if (doing === "edit") return <Edit item={item} busy={busy} danger={danger} onBack={back} onSay={say} />;
   return (
@@ -189,12 +193,14 @@ function Verbs({ item, doing, setDoing, say, busy, hold, scope, setScope, danger
       {hold.unseen && <p id={hold.note} className="muted small" role="status">To decide, look at the text to its end first: scroll it, or press End in it.</p>}
       <div className="row verbs">
         {can.approve && (
-          <Button tone="primary" busy={busy} keys={key("a")} data-verb="confirm" icon={<Check size={16} aria-hidden />} {...held(hold, () => say(yes(scope)))}>
+          <Button tone="primary" busy={busy} {...key("a")} data-verb="confirm" icon={<Check size={16} aria-hidden />} {...held(hold, () => say(yes(scope)))}>
             {approveWord(item)}
           </Button>
         )}
-        {can.edit && <Button data-verb="edit" keys={key("e")} icon={<Pencil size={15} aria-hidden />} onClick={() => setDoing("edit")}>Edit</Button>}
-        {can.reject && <Button data-verb="reject" keys={key("r")} icon={<X size={16} aria-hidden />} onClick={() => setDoing("reject")}>{can.answer ? "Don't answer" : "Reject"}</Button>}
+        {can.edit && (
+          <Button data-verb="edit" {...key("e")} icon={<Pencil size={15} aria-hidden />} {...held({ ...hold, armed: true }, () => hold.unseen || setDoing("edit"))}>Edit</Button>
+        )}
+        {can.reject && <Button data-verb="reject" {...key("r")} icon={<X size={16} aria-hidden />} onClick={() => setDoing("reject")}>{can.answer ? "Don't answer" : "Reject"}</Button>}
         {can.approve && choices.length > 1 && (
           <div className="scope">
             <Choice label="How long the approval holds" hideLabel value={scope} onChange={setScope}
@@ -287,7 +293,7 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
   return (
     <article ref={box} className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}
       onKeyDownCapture={once} onFocus={(event) => setInside(onButton(event.target))} onBlur={(event) => setInside(onButton(event.relatedTarget))}>
-      {keys && meant && item.state === "pending" && doing === "look" && <ItemKeys item={item} box={box} scope={scope} say={say} setDoing={(next) => seen() && setDoing(next)} />}
+      {keys && meant && item.state === "pending" && doing === "look" && <ItemKeys item={item} box={box} scope={scope} say={say} setDoing={(next) => seen() && !(next === "edit" && hold.unseen) && setDoing(next)} />}
       <Head item={item} small={compact} />
       <Taint item={item} />
       {doing !== "edit" && <Ends><Body item={item} /></Ends>}

@@ -1,10 +1,10 @@
-/* Files that the configuration of an existing repository names: directories of hooks, further
- * configuration, scripts that are filters or pagers. git runs or obeys them wherever they lie, so
- * those in a writable place are guarded like the configuration itself, whether they are there or
- * not.
+/* Files that git's configuration names: directories of hooks, further configuration, scripts that
+ * are filters or pagers. git runs or obeys them wherever they lie, so those in a writable place are
+ * guarded like the configuration itself, whether they are there or not.
  *
- * Read are the repository's own configuration, the home's and the system's, and what these include,
- * whatever the condition. A name that a shell would have to expand ("$HOME/x") is not understood.
+ * Read are the configuration of each repository in a writable place or around one, the home's and
+ * the system's, and what these include, whatever the condition. A name that a shell would have to
+ * expand ("$HOME/x") is not understood.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -218,22 +218,51 @@ static const char *look_directory(struct git_look *look, const char *path, const
     return walls_resolve(look->w, arena_copy(&look->w->arena, line.p, line.n), base);
 }
 
-void walls_guard_named(struct walls *w, const char *tree, const char *git)
+static void look_repository(struct git_look *look, const char *git)
 {
-    struct git_look look = { .w = w, .tree = tree, .bare = strcmp(tree, git) == 0 };
+    struct arena *arena = &look->w->arena;
     const char *common;
     struct stat st;
 
-    if (lstat(git, &st) < 0)
-        return;
-    if (S_ISREG(st.st_mode))
-        git = look_directory(&look, git, "gitdir:", tree);
+    if (stat(git, &st) == 0 && S_ISREG(st.st_mode))
+        git = look_directory(look, git, "gitdir:", look->tree);
     if (!git)
         return;
-    common = look_directory(&look, arena_printf(&w->arena, "%s/commondir", git), "", git);
-    look_config(&look, arena_printf(&w->arena, "%s/config", common ? common : git), 0);
-    look_config(&look, arena_printf(&w->arena, "%s/config.worktree", git), 0);
+    common = look_directory(look, arena_printf(arena, "%s/commondir", git), "", git);
+    look_config(look, arena_printf(arena, "%s/config", common ? common : git), 0);
+    look_config(look, arena_printf(arena, "%s/config.worktree", git), 0);
+}
+
+void walls_guard_named(struct walls *w, const char *tree, const char *git)
+{
+    struct git_look look = { .w = w, .tree = tree, .bare = strcmp(tree, git) == 0 };
+
+    look_repository(&look, git);
+    /* These hold where no repository is, too. */
     look_config(&look, arena_printf(&w->arena, "%s/.gitconfig", w->home), 0);
     look_config(&look, arena_printf(&w->arena, "%s/.config/git/config", w->home), 0);
     look_config(&look, "/etc/gitconfig", 0);
+}
+
+static bool look_has(struct walls *w, const char *dir, const char *name)
+{
+    struct stat st;
+
+    return lstat(arena_printf(&w->arena, "%s/%s", dir, name), &st) == 0;
+}
+
+void walls_guard_named_around(struct walls *w, const char *place)
+{
+    char *dir = arena_text(&w->arena, place), *slash;
+
+    while ((slash = strrchr(dir, '/')) && strcmp(dir, "/") != 0) {
+        const char *tree;
+
+        slash[slash == dir] = '\0';
+        tree = arena_text(&w->arena, dir);
+        if (look_has(w, tree, ".git"))
+            walls_guard_named(w, tree, arena_printf(&w->arena, "%s/.git", tree));
+        if (look_has(w, tree, "HEAD") && look_has(w, tree, "objects"))
+            walls_guard_named(w, tree, tree);
+    }
 }

@@ -180,6 +180,8 @@ void walls_guard_places(struct walls *w)
     for (size_t i = 0; i < w->allow_write.n; i++)
         if (strcmp(w->allow_write.items[i], w->cwd) != 0)
             guard_tree(w, w->allow_write.items[i]);
+    for (size_t i = 0; i < w->allow_write.n; i++)
+        walls_guard_named_around(w, w->allow_write.items[i]);
     guard_home(w);
 }
 

@@ -58,8 +58,11 @@ void walls_guard_path(struct walls *w, const char *path, const char *root);
 
 /* ---- walls_git.c ---- */
 
-/* Adds what the configuration names that git obeys in tree; git is its ".git", or tree itself. */
+/* Adds what the configuration names that git obeys in tree; git is its ".git", or tree itself. The
+ * home's and the system's configuration count also where no repository is. */
 void walls_guard_named(struct walls *w, const char *tree, const char *git);
+/* The same for each repository that place lies in, however deep: a person may work in any. */
+void walls_guard_named_around(struct walls *w, const char *place);
 
 /* ---- walls_sockets.c ---- */
 

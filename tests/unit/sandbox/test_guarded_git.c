@@ -69,24 +69,87 @@ static const struct named {
     { "git config init.templateDir t; mkdir t", "mkdir -p t/hooks" },
 };
 
+/* Each of n, in a project of its own. */
+static void check_named(struct rig *rig, const struct named *list, size_t n)
+{
+    for (const struct named *one = list; one < list + n; one++) {
+        rig_outside(rig, one->before);
+        rig_bash(rig, one->command);
+        /* A name of several directories can be moved in whole, and is set aside then. */
+        if (rig_exit(rig) == 0 && strcmp(rig_text(rig, "limit"), "settings") != 0)
+            FAIL("%s; %s: %s", one->before, one->command, rig->text);
+        rig_end_hand(rig);
+        rig->notice_count = 0;
+        rig_outside(rig, EMPTY_PROJECT);
+    }
+}
+
 TEST(what_a_configuration_names_can_not_be_made_or_changed)
 {
     struct rig rig;
 
     rig_init(&rig, t);
     for (size_t i = 0; i < ARRAY_LEN(named); i++) {
-        const struct named *n = &named[i];
+        struct named one = named[i];
 
-        rig_outside(&rig, MAKE_REPOSITORY);
-        rig_outside(&rig, n->before);
-        rig_bash(&rig, n->command);
-        /* A name of several directories can be moved in whole, and is set aside then. */
-        if (rig_exit(&rig) == 0 && strcmp(rig_text(&rig, "limit"), "settings") != 0)
-            FAIL("%s; %s: %s", n->before, n->command, rig.text);
-        rig_end_hand(&rig);
-        rig.notice_count = 0;
-        rig_outside(&rig, EMPTY_PROJECT);
+        one.before = arena_printf(&t->arena, "%s; %s", MAKE_REPOSITORY, one.before);
+        check_named(&rig, &one, 1);
     }
+    rig_end(&rig);
+}
+
+TEST(what_the_configuration_of_a_repository_around_a_place_names_is_guarded)
+{
+#define AROUND "mkdir -p pkg/one; " MAKE_REPOSITORY "; "
+    /* The command works in pkg/one. */
+    static const struct named around[] = {
+        { AROUND "git config diff.external pkg/one/dx", "echo x > dx" },
+        { AROUND "git config include.path ../pkg/one/inc", "echo x > inc" },
+        { AROUND "git config core.hooksPath pkg/one/h", "mkdir h" },
+        { AROUND "git config core.hooksPath pkg/one", "echo x > pre-commit" },
+        { AROUND "git config include.path ../a; git config -f a core.hooksPath pkg/one/h",
+          "mkdir h" },
+        /* around a repository too */
+        { AROUND "(cd pkg/one; " MAKE_REPOSITORY "); git config core.pager pkg/one/p",
+          "echo x > p" },
+        /* in a further working tree, by a link, in a git directory */
+        { MAKE_REPOSITORY "; git worktree add -q pkg -b w; mkdir pkg/one; "
+                          "git config core.fsmonitor one/f; mv .git other.git; "
+                          "echo \"gitdir: $PWD/other.git/worktrees/pkg\" > pkg/.git",
+          "echo x > f" },
+        { AROUND "git config core.fsmonitor pkg/one/f; mv .git o; ln -s o .git", "echo x > f" },
+        { AROUND "git config core.fsmonitor pkg/one/f; mv .git o; echo gitdir: o > g; "
+                 "ln -s g .git",
+          "echo x > f" },
+        { "git init -q --bare pkg; mkdir pkg/one; git -C pkg config core.hooksPath one/h",
+          "mkdir h" },
+        /* the home's, where the repository begins */
+        { AROUND "printf '[core]\\nhooksPath = pkg/one/h\\n' > ../.gitconfig", "mkdir h" },
+    };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    rig.spec.cwd = test_path(t, "home/project/pkg/one");
+    check_named(&rig, around, ARRAY_LEN(around));
+    rig_end(&rig);
+}
+
+TEST(what_the_configuration_of_the_home_names_is_guarded_where_no_repository_is)
+{
+    static const struct named home[] = {
+        { "printf '[include]\\npath = ~/project/team.inc\\n' > ../.gitconfig",
+          "echo x > team.inc" },
+        { "printf '[include]\\npath = project/team.inc\\n' > ../.gitconfig", "echo x > team.inc" },
+        { "printf '[core]\\nhooksPath = ~/project/h\\n' > ../.gitconfig", "mkdir h" },
+        { "printf '[core]\\npager = ./p\\n' > ../.gitconfig", "echo x > p" },
+        { "rm ../.gitconfig; mkdir -p ../.config/git; "
+          "printf '[include]\\npath = ~/project/team.inc\\n' > ../.config/git/config",
+          "echo x > team.inc" },
+    };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    check_named(&rig, home, ARRAY_LEN(home));
     rig_end(&rig);
 }
 

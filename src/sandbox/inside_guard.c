@@ -22,6 +22,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/place.h"
 #include "base/visible.h"
 #include "sandbox/inside_int.h"
 
@@ -151,6 +152,16 @@ static void guard_aside(const struct guarded *g, char message[INSIDE_MESSAGE_MAX
         close(fd);
 }
 
+/* A way over ".." that has come into being and leads to what is guarded under its own name. */
+static bool guard_is_other_way(const struct guarded *g)
+{
+    for (size_t i = 0; place_climbs(g->path) && i < count; i++)
+        if (&guarded[i] != g && guarded[i].there && guarded[i].dev == g->dev &&
+            guarded[i].ino == g->ino)
+            return true;
+    return false;
+}
+
 /* True when it is no longer what it was. */
 static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
 {
@@ -169,6 +180,10 @@ static bool look_at(struct guarded *g, char message[INSIDE_MESSAGE_MAX])
     }
     if (before.there && before.dev == g->dev && before.ino == g->ino)
         return false;
+    if (!before.there && guard_is_other_way(g)) {
+        g->there = false;
+        return false;
+    }
     guard_aside(g, message);
     see(g);
     return true;

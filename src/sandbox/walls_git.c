@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/place.h"
 #include "sandbox/git_config.h"
 #include "sandbox/walls_int.h"
 
@@ -25,6 +27,7 @@
 #define SHELLS_MAX   4                /* in each other */
 #define NAMED_MAX    128              /* guarded paths of one repository */
 #define CONFIG_BYTES (1024 * KIB)     /* of one that is read */
+#define USER_BYTES   (16 * KIB)       /* of what is known of a user */
 #define LINK_BYTES   LIMIT_PATH_BYTES /* of a file that only names a directory */
 
 struct git_look {
@@ -71,18 +74,78 @@ static void look_guard(struct git_look *look, const char *path)
         walls_guard_path(w, path, look->tree);
 }
 
-/* Where value leads, and the first link on the way, which could be replaced. */
-static const char *look_resolve(struct git_look *look, const char *value, const char *base)
+/* value as an absolute path, with the homes that git and a shell put into it. NULL when it is too
+ * long, or there is no such user. */
+static const char *look_path(struct git_look *look, const char *value, const char *base)
+{
+    static const char optional[] = ":(optional)";
+    struct arena *arena = &look->w->arena;
+    char room[USER_BYTES];
+    struct passwd user, *found = NULL;
+    size_t n;
+
+    if (strncmp(value, optional, strlen(optional)) == 0)
+        value += strlen(optional);
+    n = strcspn(value, "/");
+    if (value[0] != '~')
+        return place_absolute(value, base, arena);
+    if (n == 1)
+        return place_absolute(arena_printf(arena, "%s%s", look->w->home, value + n), "/", arena);
+    if (getpwnam_r(arena_copy(arena, value + 1, n - 1), &user, room, sizeof(room), &found) != 0 ||
+        !found)
+        return NULL;
+    return place_absolute(arena_printf(arena, "%s%s", user.pw_dir, value + n), "/", arena);
+}
+
+/* Where full leads, now or when the directories are made that it enters only to leave them. */
+static const char *look_level(struct git_look *look, const char *full)
+{
+    char *level = arena_text(&look->w->arena, full), *up = level;
+    struct stat st;
+
+    while ((up = strstr(up, "/.."))) {
+        char *name;
+        bool there;
+
+        up[0] = '\0';
+        name = strrchr(level, '/');
+        there = !name || (stat(level, &st) == 0 && S_ISDIR(st.st_mode));
+        up[0] = '/';
+        if (there || (up[3] != '/' && up[3] != '\0')) {
+            up += strlen("/..");
+            continue;
+        }
+        memmove(name, up + strlen("/.."), strlen(up + strlen("/..")) + 1);
+        up = level;
+    }
+    return walls_resolve(look->w, level[0] ? level : "/", "/");
+}
+
+/* The same way could lead elsewhere, if what it enters and leaves were made a link. The hand finds
+ * what appears there then (inside_guard.c). */
+static void look_guard_climb(struct git_look *look, const char *full, const char *real)
 {
     struct walls *w = look->w;
-    const char *real = walls_resolve(w, value, base), *full;
+    struct stat st;
+
+    if (walls_resolve(w, full, "/") || strcmp(strrchr(full, '/'), "/..") == 0 ||
+        look_is_too_much(look, real) || walls_below_any(full, &w->deny_write) ||
+        (lstat(real, &st) == 0 && !walls_below_any(real, &w->allow_write)) ||
+        look->named++ >= NAMED_MAX)
+        return;
+    walls_add(w, &w->deny_write, full);
+}
+
+/* Where full leads; guards the first link on the way, which could be replaced. */
+static const char *look_follow(struct git_look *look, const char *full)
+{
+    struct walls *w = look->w;
+    const char *real = full ? look_level(look, full) : NULL;
     struct stat st;
 
     if (!real)
         return NULL;
-    full = value[0] == '/'   ? value
-           : value[0] == '~' ? real
-                             : arena_printf(&w->arena, "%s/%s", base, value);
+    look_guard_climb(look, full, real);
     for (const char *end = strchr(full + 1, '/');; end = strchr(end + 1, '/')) {
         const char *way = end ? arena_copy(&w->arena, full, (size_t)(end - full)) : full;
 
@@ -128,7 +191,7 @@ static void look_hooks_in(struct git_look *look, const char *dir)
 
 static void look_hooks(struct git_look *look, const char *value)
 {
-    const char *dir = look_resolve(look, value, look->tree);
+    const char *dir = look_follow(look, look_path(look, value, look->tree));
 
     if (dir && look_is_too_much(look, dir))
         look_hooks_in(look, strcmp(dir, "/") == 0 ? "" : dir);
@@ -140,13 +203,14 @@ static void look_hooks(struct git_look *look, const char *value)
  * it can be run, since it may be what the command works on. */
 static void look_word(struct git_look *look, const char *word, bool may_work)
 {
-    const char *path = walls_resolve(look->w, word, look->tree);
+    const char *full = look_path(look, word, look->tree);
+    const char *path = full ? look_level(look, full) : NULL;
     struct stat st;
 
     if (!path || (lstat(path, &st) == 0 ? !S_ISREG(st.st_mode) || (may_work && !(st.st_mode & 0111))
                                         : may_work || !strchr(word, '/')))
         return;
-    look_resolve(look, word, look->tree);
+    look_follow(look, full);
     look_guard(look, path);
 }
 
@@ -194,7 +258,8 @@ static void look_config(struct git_look *look, const char *path, int depth)
             if (!look->bare)
                 look_command(look, names, value, 0);
         } else if (names != GIT_NAMES_NOTHING) {
-            named = look_resolve(look, value, names == GIT_NAMES_CONFIG ? dir : look->tree);
+            named = look_follow(
+                look, look_path(look, value, names == GIT_NAMES_CONFIG ? dir : look->tree));
             if (named)
                 look_guard(look, named);
             if (named && names == GIT_NAMES_CONFIG)

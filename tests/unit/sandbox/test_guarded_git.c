@@ -39,6 +39,22 @@ static const struct named {
       "echo x > w/h/post-checkout" },
     { "git config extensions.worktreeConfig true; git config --worktree core.hooksPath h; mkdir h",
       "echo x > h/pre-commit" },
+    /* a user's home by name; a way over what is not there, which may become a link */
+    { "git config core.hooksPath \"~$(id -un)/../../../../..$PWD/h\"", "mkdir h" },
+    { "git config include.path \"~$(id -un)/../../../../..$PWD/inc\"", "echo x > inc" },
+    { "git config core.pager \"~$(id -un)/../../../../..$PWD/p -x\"", "echo x > p" },
+    { "git config core.hooksPath no/../h", "mkdir h" },
+    { "git config core.hooksPath no/nor/../../h", "mkdir no; mkdir h" },
+    { "git config core.hooksPath no/../d/../h; mkdir d", "mkdir h" },
+    { "git config core.hooksPath no/../../project/h", "mkdir h" },
+    { "git config include.path ../a/no/../deep/inc", "mkdir -p a/deep; echo x > a/deep/inc" },
+    { "git config include.path ../a/no/../deep/inc; mkdir -p a/deep; touch a/deep/inc",
+      "echo x > a/deep/inc" },
+    { "git config include.path ../no/../inc", "mkdir -p x/y; echo x > x/inc; ln -s x/y no" },
+    { "git config include.path ../no/../inc; touch inc",
+      "mkdir -p x/y; echo x > x/inc; ln -s x/y no" },
+    { "git config core.pager no/../p", "echo x > p" },
+    { "git config core.hooksPath ':(optional)h'", "mkdir h" },
     /* further configuration, to any depth */
     { "git config include.path ../my.conf; touch my.conf", "echo '[core]' >> my.conf" },
     { "git config include.path ../my.conf", "echo '[core]' >> my.conf" },
@@ -177,16 +193,20 @@ TEST(a_configuration_that_names_nothing_in_the_tree_keeps_nobody_from_working)
         "alias.todo '!cat notes src/a src/new'",
         "core.editor 'src -w'",
         "core.hooksPath ../../h",
+        "core.hooksPath made/../../../h",
+        "core.hooksPath made/..",
+        "core.pager '~nobody-of-that-name/h'",
+        "include.path ../made/../kept",
         "include.path /nowhere/x",
     };
     struct rig rig;
 
     rig_init(&rig, t);
-    rig_outside(&rig, MAKE_REPOSITORY "; mkdir src; touch src/a notes");
+    rig_outside(&rig, MAKE_REPOSITORY "; mkdir src; touch src/a notes kept");
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
         rig_outside(&rig, arena_printf(&t->arena, "git config --add %s", settings[i]));
     rig_bash(&rig, "set -e; echo x > src/a; echo x > src/new; echo x > notes; echo x > checkout; "
-                   "mkdir h; mv src src2; echo x > less; "
+                   "mkdir h made; mv src src2; echo x > less; "
                    "git add less; git -c core.fsmonitor=false commit -qm less");
     if (rig_exit(&rig) != 0 || rig_text(&rig, "limit")[0])
         FAIL("%s", rig.text);

@@ -11,7 +11,7 @@
  *     at the start:
  *         what is there is bound read-only (walls_guarded.c), what is not there can't be made
  *         (inside_create.c); whoever wins that race has it set aside (inside_guard.c). The same for
- *         what the configuration of such a repository names (walls_git.c)
+ *         what git's configuration names there (walls_git.c)
  *     deeper, made or changed later:
  *         set aside when the operation that wrote ends, and reported (inside_deep.c)
  *

@@ -80,6 +80,7 @@ int hand_setup_file(const struct sandbox_spec *spec, const struct walls *walls,
     write_list(&w, "denyRead", walls->deny_read.items);
     write_list(&w, "denyNames", walls->deny_names.items);
     write_list(&w, "denyWrite", walls->deny_write.items);
+    write_list(&w, "obeyed", walls->obeyed.items);
     write_list(&w, "sockets", walls->sockets.items);
     write_views(&w, walls);
     write_list(&w, "argv", told->argv);

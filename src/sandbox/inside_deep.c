@@ -90,6 +90,7 @@ enum thing_kind {
     THING_OTHER = 0, /* never harmless */
     THING_GIT,       /* of guarded_git */
     THING_GIT_LATER, /* of guarded_git_later */
+    THING_OBEYED,    /* of setup->obeyed */
 };
 
 static bool deep_is_plain(int dir, const char *name, enum thing_kind kind)
@@ -105,6 +106,7 @@ static bool deep_is_plain(int dir, const char *name, enum thing_kind kind)
     case THING_GIT:
         return strcmp(name, "commondir") == 0 ? str_is(str_trim(buf_str(&text)), "../..")
                                               : git_config_is_plain(buf_str(&text));
+    case THING_OBEYED:
     case THING_OTHER:
         break;
     }
@@ -138,7 +140,7 @@ static bool deep_only_samples(int dir, const char *name)
 static bool deep_is_harmless(const struct thing *thing, int dir, const char *name,
                              enum thing_kind kind)
 {
-    if (kind == THING_GIT && strcmp(name, "hooks") == 0)
+    if (kind == THING_OBEYED || (kind == THING_GIT && strcmp(name, "hooks") == 0))
         return thing->type == S_IFDIR && deep_only_samples(dir, name);
     return kind != THING_OTHER && thing->type == S_IFREG && deep_is_plain(dir, name, kind);
 }
@@ -187,6 +189,36 @@ static void deep_git_later(int dir, const struct guarded_name *g)
         deep_thing(dir, g->way, THING_OTHER);
     }
     deep_pop(before);
+}
+
+/* What a person's own configuration of git names in every repository: path is the rest of the way
+ * to it from dir. */
+static void deep_obeyed_at(int dir, const char *path)
+{
+    const char *slash = strchr(path, '/');
+    char name[NAME_MAX + 1];
+    struct reach reach;
+    size_t before;
+    struct stat st;
+
+    if (snprintf(name, sizeof(name), "%.*s", (int)strcspn(path, "/"), path) > NAME_MAX ||
+        !deep_push(name, &before))
+        return;
+    if (!slash) {
+        deep_thing(dir, name, THING_OBEYED);
+    } else if (reach_open(&reach, dir, name)) {
+        deep_obeyed_at(reach.fd, slash + 1);
+        reach_close(&reach);
+    } else if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
+        deep_thing(dir, name, THING_OTHER);
+    }
+    deep_pop(before);
+}
+
+static void deep_obeyed(int dir)
+{
+    for (size_t i = 0; deep.setup->obeyed[i]; i++)
+        deep_obeyed_at(dir, deep.setup->obeyed[i]);
 }
 
 static void deep_git(int dir)
@@ -251,6 +283,7 @@ static void deep_closed(const struct reach *reach)
             deep_pop(before);
         }
     deep_git(reach->fd);
+    deep_obeyed(reach->fd);
     memset(&thing, 0, sizeof(thing));
     if (!deep.starting && !inventory_has(deep.path, &thing)) {
         snprintf(deep.message, INSIDE_MESSAGE_MAX,
@@ -265,6 +298,7 @@ static void deep_open(const struct reach *reach, DIR *list, bool git, int depth)
 {
     const struct dirent *entry;
     unsigned marks = 0, heavy = 0;
+    bool tree = false; /* of a repository */
 
     /* Twice where it must: the heavy ones last. */
     for (int round = 0; round < 2 && (round == 0 || heavy > 0); round++) {
@@ -278,12 +312,16 @@ static void deep_open(const struct reach *reach, DIR *list, bool git, int depth)
                     deep_cut(CUT_HERE);
                 marks += guarded_is_git_mark(entry->d_name);
                 heavy += is_heavy;
+                tree = tree || strcasecmp(entry->d_name, ".git") == 0;
             }
             if (is_heavy == (round == 1))
                 deep_entry(reach->fd, entry, depth);
         }
-        if (round == 0 && (git || marks >= GUARDED_GIT_MARKS))
+        git = git || marks >= GUARDED_GIT_MARKS;
+        if (round == 0 && git)
             deep_git(reach->fd);
+        if (round == 0 && (git || tree))
+            deep_obeyed(reach->fd);
     }
 }
 

@@ -31,7 +31,7 @@ struct inside_setup {
     bool off;
     const char *cwd;
     /* end with NULL */
-    const char **allow_write, **deny_read, **deny_names, **deny_write, **sockets, **argv;
+    const char **allow_write, **deny_read, **deny_names, **deny_write, **obeyed, **sockets, **argv;
     struct place_view *views; /* what must be seen from inside */
     size_t view_count;
     uint64_t memory, processes, disk, files;

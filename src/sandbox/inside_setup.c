@@ -74,6 +74,7 @@ int inside_setup_read(int fd, struct inside_setup *setup, struct err *err)
     setup->deny_read = read_list(setup->doc, "denyRead");
     setup->deny_names = read_list(setup->doc, "denyNames");
     setup->deny_write = read_list(setup->doc, "denyWrite");
+    setup->obeyed = read_list(setup->doc, "obeyed");
     setup->sockets = read_list(setup->doc, "sockets");
     setup->argv = read_list(setup->doc, "argv");
     setup->memory = read_number(setup->doc, "memory");
@@ -97,6 +98,7 @@ void inside_setup_release(struct inside_setup *setup)
     free(setup->deny_read);
     free(setup->deny_names);
     free(setup->deny_write);
+    free(setup->obeyed);
     free(setup->sockets);
     free(setup->argv);
     free(setup->views);

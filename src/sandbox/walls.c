@@ -549,8 +549,9 @@ int walls_build(const struct sandbox_spec *spec, const struct walls_how *how, st
                 struct err *err)
 {
     struct walls_list *const lists[] = {
-        &w->args,    &w->env,        &w->allow_write,  &w->deny_read, &w->deny_names, &w->found,
-        &w->present, &w->deny_write, &w->repositories, &w->bare,      &w->pinned,     &w->sockets,
+        &w->args,   &w->env,     &w->allow_write, &w->deny_read,    &w->deny_names,
+        &w->found,  &w->present, &w->deny_write,  &w->repositories, &w->bare,
+        &w->pinned, &w->sockets, &w->obeyed,
     };
 
     memset(w, 0, sizeof(*w));

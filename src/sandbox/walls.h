@@ -55,6 +55,7 @@ struct walls {
     struct walls_list repositories; /* working trees of git below the writable places */
     struct walls_list bare;         /* git directories there, by what they hold */
     struct walls_list deny_write;   /* guarded names: not to be written, there or not */
+    struct walls_list obeyed;       /* what git obeys in every working tree, relative to it */
     struct walls_list pinned;       /* directories that stay where they are */
     struct walls_list sockets;      /* of programs outside, that may be connected to */
     const char *cwd, *home;

@@ -34,6 +34,7 @@ struct git_look {
     struct walls *w;
     const char *tree; /* where git runs commands: the working tree, or a bare repository */
     bool bare;
+    bool everywhere; /* the configuration holds for each repository, also for those made later */
     unsigned files, named;
 };
 
@@ -74,18 +75,43 @@ static void look_guard(struct git_look *look, const char *path)
         walls_guard_path(w, path, look->tree);
 }
 
+/* Past what git allows before a path. */
+static const char *look_plain(const char *value)
+{
+    static const char optional[] = ":(optional)";
+
+    return strncmp(value, optional, strlen(optional)) == 0 ? value + strlen(optional) : value;
+}
+
+/* Notes what is to be looked for in new repositories. The tree itself can't be set aside, and what
+ * lies outside of it is not looked for. */
+static void look_note(struct git_look *look, const char *value)
+{
+    struct walls *w = look->w;
+    const char *path = look_plain(value);
+
+    if (!look->everywhere || path[0] == '/' || path[0] == '~' || place_climbs(path) ||
+        w->obeyed.n >= NAMED_MAX)
+        return;
+    path = place_absolute(path, "/", &w->arena);
+    if (!path || strcmp(path, "/") == 0)
+        return;
+    for (size_t i = 0; i < w->obeyed.n; i++)
+        if (strcmp(w->obeyed.items[i], path + 1) == 0)
+            return;
+    walls_add(w, &w->obeyed, path + 1);
+}
+
 /* value as an absolute path, with the homes that git and a shell put into it. NULL when it is too
  * long, or there is no such user. */
 static const char *look_path(struct git_look *look, const char *value, const char *base)
 {
-    static const char optional[] = ":(optional)";
     struct arena *arena = &look->w->arena;
     char room[USER_BYTES];
     struct passwd user, *found = NULL;
     size_t n;
 
-    if (strncmp(value, optional, strlen(optional)) == 0)
-        value += strlen(optional);
+    value = look_plain(value);
     n = strcspn(value, "/");
     if (value[0] != '~')
         return place_absolute(value, base, arena);
@@ -193,6 +219,7 @@ static void look_hooks(struct git_look *look, const char *value)
 {
     const char *dir = look_follow(look, look_path(look, value, look->tree));
 
+    look_note(look, value);
     if (dir && look_is_too_much(look, dir))
         look_hooks_in(look, strcmp(dir, "/") == 0 ? "" : dir);
     else if (dir)
@@ -207,6 +234,8 @@ static void look_word(struct git_look *look, const char *word, bool may_work)
     const char *path = full ? look_level(look, full) : NULL;
     struct stat st;
 
+    if (!may_work && strchr(word, '/'))
+        look_note(look, word);
     if (!path || (lstat(path, &st) == 0 ? !S_ISREG(st.st_mode) || (may_work && !(st.st_mode & 0111))
                                         : may_work || !strchr(word, '/')))
         return;
@@ -304,6 +333,7 @@ void walls_guard_named(struct walls *w, const char *tree, const char *git)
 
     look_repository(&look, git);
     /* These hold where no repository is, too. */
+    look.everywhere = true;
     look_config(&look, arena_printf(&w->arena, "%s/.gitconfig", w->home), 0);
     look_config(&look, arena_printf(&w->arena, "%s/.config/git/config", w->home), 0);
     look_config(&look, "/etc/gitconfig", 0);

@@ -180,6 +180,53 @@ TEST(what_the_configuration_of_the_home_names_in_a_repository_is_guarded)
     rig_end(&rig);
 }
 
+TEST(what_the_configuration_of_the_home_names_in_new_repositories_is_set_aside)
+{
+#define INIT_NEW "git init -q newr; "
+    static const struct {
+        const char *config, *command, *path;
+        bool stays;
+    } cases[] = {
+        { "hooksPath = .hk", INIT_NEW "mkdir newr/.hk; echo x > newr/.hk/pre-commit", "newr/.hk",
+          false },
+        { "hooksPath = .hk", "mkdir -p newr/.hk; echo x > newr/.hk/x; " INIT_NEW, "newr/.hk",
+          false },
+        { "hooksPath = ./t//h/", INIT_NEW "mkdir -p newr/t/h; echo x > newr/t/h/x", "newr/t/h",
+          false },
+        { "hooksPath = t/h", "mkdir -p e/h; echo x > e/h/x; " INIT_NEW "ln -s ../e newr/t",
+          "newr/t", false },
+        { "hooksPath = .hk", "git init -q --bare newr; mkdir newr/.hk; echo x > newr/.hk/update",
+          "newr/.hk", false },
+        { "hooksPath = .hk", "mkdir -p newr/.hk; echo x > newr/.hk/x; echo gitdir: x > newr/.git",
+          "newr/.hk", false },
+        { "pager = ./p -x", INIT_NEW "echo x > newr/p", "newr/p", false },
+        { "pager = sh -c 't/p'", INIT_NEW "mkdir newr/t; echo x > newr/t/p", "newr/t/p", false },
+        /* where git obeys nothing of it */
+        { "hooksPath = .hk", "mkdir -p newr/.hk; echo x > newr/.hk/pre-commit", "newr/.hk", true },
+        { "hooksPath = hooks", "git init -q --bare newr; touch newr/hooks/x.sample",
+          "newr/hooks/x.sample", true },
+        { "pager = less -x", INIT_NEW "echo x > newr/less", "newr/less", true },
+        { "hooksPath = .", INIT_NEW "echo x > newr/notes", "newr/notes", true },
+    };
+    struct rig rig;
+
+    rig_init(&rig, t);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        bool told;
+
+        rig_outside(&rig, arena_printf(&t->arena, "printf '%%s\\n' '[core]' \"%s\" > ../.gitconfig",
+                                       cases[i].config));
+        rig_bash(&rig, cases[i].command);
+        told = strcmp(rig_text(&rig, "limit"), "settings") == 0;
+        if (told == cases[i].stays || rig_is_there(&rig, cases[i].path) != cases[i].stays)
+            FAIL("%s; %s: %s", cases[i].config, cases[i].command, rig.text);
+        rig_end_hand(&rig);
+        rig.notice_count = 0;
+        rig_outside(&rig, EMPTY_PROJECT);
+    }
+    rig_end(&rig);
+}
+
 /* As long as it names nothing here, work goes on. */
 TEST(a_configuration_that_names_nothing_in_the_tree_keeps_nobody_from_working)
 {

@@ -382,18 +382,19 @@ static void failed_again(struct run_call *call)
     run_unhold(call->run);
 }
 
-/* What nobody was asked about needs a yes now, as run_call_check_grant() found. */
+/* What nobody was asked about needs a yes now: no grant covers it, or it leads where nobody saw. */
 static int judged_anew(struct run_call *call, struct err *err)
 {
     struct run_said said = { 0 };
 
     if (bp_record(call->run->engine, call->key) & RUN_RISKY)
         return 0;
+    call->verdict.attributes |= TOOL_RISKY;
     return run_offer(call->run, RUN_EV_JUDGED, call->key, run_call_bits(&call->verdict), &said,
                      err);
 }
 
-/* Nothing was done: the target is not what was shown, or a grant no longer covers the call. It is
+/* Nothing was done: the target is not what was shown, or a grant does not cover the call. It is
  * shown anew before it is asked again. */
 static void previewed_again(struct run_call *call)
 {
@@ -462,6 +463,7 @@ static void start_tool(struct run_call *call, struct str digest)
     run_call_tool(call, &tool);
     covered = run_call_check_grant(call, &failed.err);
     failed.stale = covered == 0;
+    tool.granted = run_call_is_granted(call);
     if (covered > 0 && run_hand_take(call, &hand, &failed.err) == 0 &&
         tool_start(run->runner->config.tools, &tool, str_from(call->operation_id), digest, hand,
                    acted, call, &call->job, &failed.err) == 0)

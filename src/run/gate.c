@@ -79,6 +79,11 @@ int run_call_check_grant(struct run_call *call, struct err *err)
     return !(call->verdict.attributes & TOOL_RISKY);
 }
 
+bool run_call_is_granted(const struct run_call *call)
+{
+    return call->granted_by.n && !(bp_record(call->run->engine, call->key) & RUN_RISKY);
+}
+
 /* ---- showing ---- */
 
 struct showing {

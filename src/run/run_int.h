@@ -347,6 +347,8 @@ int run_call_judge(struct run_call *call, struct err *err);
 bool run_call_needs_preview(const struct run_call *call);
 /* Before it acts: 0 when nobody was asked, and what spared the question does not hold any more. */
 int run_call_check_grant(struct run_call *call, struct err *err);
+/* It acts by a grant. Not when a person was asked all the same, whatever was granted since. */
+bool run_call_is_granted(const struct run_call *call);
 /* done(call) in a later tick; the call keeps what is to be shown. */
 void run_call_preview(struct run_call *call, void (*done)(struct run_call *call));
 int run_gate_open(struct run_call *call, struct inbox_item *item, struct err *err);

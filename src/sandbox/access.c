@@ -272,6 +272,7 @@ static void place_set(struct walk *w, struct arena *arena, struct access_place *
 {
     place->path = w->path.n ? arena_text(arena, buf_text(&w->path)) : "/";
     place->name = strrchr(place->path, '/') + 1;
+    place->linked = w->links > 0;
     place->st = w->st;
     if (w->leaf >= 0) {
         place->fd = w->leaf;
@@ -314,6 +315,7 @@ static int place_missing(struct walk *w, struct arena *arena, char *name,
     place->missing = dirs.n ? arena_text(arena, buf_text(&dirs)) : NULL;
     place->path = arena_text(arena, buf_text(&w->path));
     place->name = strrchr(place->path, '/') + 1;
+    place->linked = w->links > 0;
     place->fd = -1;
     place->dir_fd = w->fds[w->depth];
     w->fds[w->depth] = -1;

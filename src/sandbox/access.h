@@ -30,6 +30,7 @@ struct access_place {
     const char *path;    /* absolute, without links, `.` and `..` */
     const char *name;    /* the last name of path, "" for "/" */
     const char *missing; /* directories to be made below dir_fd ("a/b"); NULL when none */
+    bool linked;         /* a link was followed on the way */
     struct stat st;      /* of fd */
 };
 

@@ -75,7 +75,7 @@ static int prepare(struct op_ctx *ctx, struct json_object *arguments, struct edi
     if (op_path_argument(arguments, &path, err) < 0 || get_edits(arguments, e, err) < 0 ||
         op_check(ctx, err) < 0 || access_write(ctx, path, &e->place, err) < 0 ||
         op_file_load(ctx, &e->place, &e->old, err) < 0 ||
-        op_check_version(arguments, e->place.path, &e->old, err) < 0)
+        op_check_version(arguments, &e->place, &e->old, err) < 0)
         return -1;
     if (!e->old.exists)
         return err_set(err, ERR_NOT_FOUND, "%s does not exist; write_file makes files",

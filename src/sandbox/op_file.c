@@ -100,19 +100,37 @@ void op_seen_clear(struct op_state *state)
     pthread_mutex_unlock(&seen_lock);
 }
 
-int op_check_version(struct json_object *arguments, const char *path, const struct op_file *file,
+static int check_way(struct json_object *arguments, const struct access_place *place,
                      struct err *err)
 {
     struct json_object *value;
-    struct str expected;
+    bool without_links = false;
 
+    if (json_get_bool(arguments, "without_links", &without_links, err) < 0)
+        return -1;
+    if (without_links && place->linked)
+        return err_set(err, ERR_VERSION_CONFLICT,
+                       "the path leads to %s by a link, which nobody decided about: decide anew",
+                       place->path);
     if (json_object_object_get_ex(arguments, "expected_path", &value) &&
-        !str_is(json_str(value), path))
+        !str_is(json_str(value), place->path))
         return err_set(
             err, ERR_VERSION_CONFLICT,
             "the path leads to %s now, and led to %.*s when it was decided about: decide "
             "anew",
-            path, STR_ARG(str_take(json_str(value), LIMIT_PATH_BYTES)));
+            place->path, STR_ARG(str_take(json_str(value), LIMIT_PATH_BYTES)));
+    return 0;
+}
+
+int op_check_version(struct json_object *arguments, const struct access_place *place,
+                     const struct op_file *file, struct err *err)
+{
+    const char *path = place->path;
+    struct json_object *value;
+    struct str expected;
+
+    if (check_way(arguments, place, err) < 0)
+        return -1;
     if (!json_object_object_get_ex(arguments, "expected_version", &value))
         return 0;
     expected = json_str(value);

@@ -59,11 +59,11 @@ void op_seen_put(struct op_state *state, const char *path, const char *sha256);
 /* Forgets all; for the end of the state. */
 void op_seen_clear(struct op_state *state);
 
-/* The member expected_path against where the path leads, and expected_version against what is
- * there: absent passes, a version of null means that nothing may be there. ERR_VERSION_CONFLICT
- * otherwise. */
-int op_check_version(struct json_object *arguments, const char *path, const struct op_file *file,
-                     struct err *err);
+/* The members without_links (true: no link may be on the way) and expected_path against where the
+ * path leads, and expected_version against what is there: absent passes, a version of null means
+ * that nothing may be there. ERR_VERSION_CONFLICT otherwise. */
+int op_check_version(struct json_object *arguments, const struct access_place *place,
+                     const struct op_file *file, struct err *err);
 
 /* Writes the member "diff" when there is one of at most max bytes, or "diff_omitted" with the
  * reason. */

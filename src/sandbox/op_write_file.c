@@ -61,7 +61,7 @@ static int prepare(struct op_ctx *ctx, struct json_object *arguments, struct wri
         get_content(arguments, &w->content, err) < 0 ||
         access_write(ctx, path, &w->place, err) < 0 ||
         op_file_load(ctx, &w->place, &w->old, err) < 0 ||
-        op_check_version(arguments, w->place.path, &w->old, err) < 0)
+        op_check_version(arguments, &w->place, &w->old, err) < 0)
         return -1;
     return check_read_before(ctx, w, err);
 }

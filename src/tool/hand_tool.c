@@ -3,7 +3,8 @@
  * The arguments go to the hand as they were received. When a person approved a change of a file,
  * where its path led and what stood there go along as expected_path and expected_version, so that
  * the hand compares and writes in one step: there is no time between. Of a file the version is
- * both: "HASH:PATH", or "absent:PATH".
+ * both: "HASH:PATH", or "absent:PATH". A call that a grant covers follows no link (without_links):
+ * nobody was shown where one leads.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -95,11 +96,17 @@ static void note_timeout(struct tool_job *job, struct tool_result *result)
         err_set(&result->err, ERR_TIMEOUT, "the command took longer than allowed and was ended");
 }
 
+/* May the hand write only to what a person knows of? */
+static bool has_conditions(const struct tool_job *job)
+{
+    return job->binding->builtin->preview_operation && (job->version_known || job->call.granted);
+}
+
 static void on_acted(struct tool_job *job, const struct hand_reply *reply)
 {
     struct tool_result result = { .err = ERR_INIT };
 
-    if (reply->err.code == ERR_VERSION_CONFLICT && job->version_known) {
+    if (reply->err.code == ERR_VERSION_CONFLICT && has_conditions(job)) {
         job_stale(job);
     } else if (reply->err.code != ERR_NONE) {
         fail_from(job, reply);
@@ -113,26 +120,36 @@ static void on_acted(struct tool_job *job, const struct hand_reply *reply)
     }
 }
 
-/* The arguments with expected_path, and expected_version: the hash, or null for a file that must
- * not be there. */
-static void add_version(const struct tool_job *job, struct buf *out)
+/* expected_path, and expected_version: the hash, or null for a file that must not be there. */
+static void put_version(struct json_writer *w, struct str version)
 {
-    struct json_writer w = JSON_WRITER(out);
-    struct str path = job->version, hash = STR_NONE;
-    struct json_object_iter it;
+    struct str path = version, hash = STR_NONE;
 
     str_split(&path, ':', &hash);
+    json_put_str(w, "expected_path", path);
+    json_write_key(w, "expected_version");
+    if (str_is(hash, ABSENT))
+        json_write_null(w);
+    else
+        json_write_str(w, hash);
+}
+
+/* The arguments with what must be so when the hand writes. */
+static void add_conditions(const struct tool_job *job, struct buf *out)
+{
+    struct json_writer w = JSON_WRITER(out);
+    struct json_object_iter it;
+
     json_write_object_begin(&w);
     json_object_object_foreachC(job->arguments, it)
     {
         json_put_value(&w, it.key, it.val);
     }
-    json_put_str(&w, "expected_path", path);
-    json_write_key(&w, "expected_version");
-    if (str_is(hash, ABSENT))
-        json_write_null(&w);
-    else
-        json_write_str(&w, hash);
+    if (job->call.granted) {
+        json_put_bool(&w, "without_links", true);
+    }
+    if (job->version_known)
+        put_version(&w, job->version);
     json_write_object_end(&w);
 }
 
@@ -141,8 +158,8 @@ int hand_tool_start(struct tool_job *job, struct err *err)
     const struct tool_builtin *builtin = job->binding->builtin;
     AUTO_BUF arguments = BUF_INIT(REPLY_MAX);
 
-    if (job->version_known && builtin->preview_operation) {
-        add_version(job, &arguments);
+    if (has_conditions(job)) {
+        add_conditions(job, &arguments);
         if (arguments.full)
             return err_set(err, ERR_TOO_LARGE, "the arguments are too long");
         return tool_job_ask_hand(job, builtin->impl.name, buf_str(&arguments), on_acted, err);

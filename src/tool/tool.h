@@ -93,6 +93,7 @@ struct tool_call {
     struct str taint; /* where untrusted text in the thread came from: "file,web"; empty: nowhere */
     struct str inbox_id; /* what approved it; empty: nothing did */
     bool edited;         /* the arguments are what a person made of the agent's */
+    bool granted;        /* a grant covers it: nobody was shown where its path leads today */
     /* For a preview that is made again: what may have been done of it by now. Empty: nothing. */
     struct str operation_id;
     struct sandbox_spec sandbox;

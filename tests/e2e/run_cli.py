@@ -394,6 +394,66 @@ def a_grant_holds_in_its_directory_only(box):
 
 
 @test
+def a_grant_of_a_file_follows_no_link(box):
+    """A link that is made after the yes leads where nobody was shown: it is asked, whichever grant it is."""
+    write = "{ name: write_file, arguments: { path: g.txt, content: new } }"
+    edit = "{ name: edit_file, arguments: { path: pa/f, old: one, new: two } }"
+    moves = "{ name: bash, arguments: { command: 'mv pa pa.real; ln -s pb pa' } }"
+    box.script("  - expect: { user: always, results: 0 }\n"
+               f"    reply: {{ calls: [{write}] }}\n"
+               "  - expect: { user: within, results: 0 }\n"
+               f"    reply: {{ calls: [{edit}] }}\n"
+               "  - expect: { user: within, results: 1 }\n"
+               f"    reply: {{ calls: [{moves}] }}\n"
+               "  - expect: { user: within, results: 2 }\n"
+               f"    reply: {{ calls: [{edit}] }}\n"
+               "  - reply: { text: done }\n")
+
+    def there(name):
+        with open(os.path.join(box.work, name)) as file:
+            return file.read()
+
+    def asked(run):
+        until("it is asked", lambda: any(i["runId"] == run for i in lines(box.run("inbox", "--json")[0])))
+        item, = lines(box.run("inbox", "--json")[0])
+        return item["id"]
+
+    def leads(item, name):
+        expect_in(f"leads to {box.work}/{name}", " ".join(box.run("inbox", item)[0].split()))
+
+    run, item = waiting(box, "always")
+    box.run("approve", item, "--always")
+    until("the run is done", lambda: run_status(box, run) == "done")
+    os.remove(f"{box.work}/g.txt")
+    box.run("run", "always")
+    expect_eq(there("g.txt"), "new")
+    os.remove(f"{box.work}/g.txt")
+    os.symlink("elsewhere.txt", f"{box.work}/g.txt")
+    for _ in range(2):  # a yes to the link, for always, is none to where it leads next time
+        run, item = waiting(box, "always")
+        expect(not os.path.exists(f"{box.work}/elsewhere.txt"), "it was written by a link")
+        leads(item, "elsewhere.txt")
+        box.run("approve", item, "--always")
+        until("the run is done", lambda: run_status(box, run) == "done")
+        expect_eq(there("elsewhere.txt"), "new")
+        os.remove(f"{box.work}/elsewhere.txt")
+    # In one run.
+    for name in ("pa", "pb"):
+        os.makedirs(os.path.join(box.work, name))
+        with open(f"{box.work}/{name}/f", "w") as file:
+            file.write("one")
+    run, item = waiting(box, "within")
+    box.run("approve", item, "--run")
+    box.run("approve", asked(run))  # the command that makes the link
+    item = asked(run)
+    expect_eq((there("pa.real/f"), there("pb/f")), ("two", "one"))
+    leads(item, "pb/f")
+    box.run("reject", item)
+    until("the run is done", lambda: run_status(box, run) == "done")
+    expect_eq(there("pb/f"), "one")
+
+
+@test
 def for_this_run_is_not_for_every_command(box):
     box.script("  - expect: { results: 0 }\n"
                "    reply: { calls: [{ name: bash, arguments: { command: ls } }] }\n"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "hand_ops.h"
 #include "sandbox/op_file.h"
@@ -281,6 +282,33 @@ TEST(an_expected_path_is_compared_with_where_it_leads)
     ASSERT_EQ(unlink(ops_path(t, ops, "f")), 0);
     OPS_CALL(ops, op_write_file, "{\"path\":\"f\",\"content\":\"x\",\"expected_path\":\"%s\"}",
              path);
+}
+
+/* For what nobody was shown: `..` and what is missing are no links. */
+TEST(without_links_nothing_is_written_through_one)
+{
+    static const char *const linked[] = { "f", "d/f", "d/new/f", "real/../d/f", "dangling" };
+    static const char *const plain[] = { "real/f", "real/new/f", "real/../g", "./h" };
+    struct ops *ops = ops_new(t);
+
+    ASSERT_EQ(mkdir(ops_path(t, ops, "real"), 0700), 0);
+    ASSERT_EQ(symlink("real", ops_path(t, ops, "d")), 0);
+    ASSERT_EQ(symlink("real/f", ops_path(t, ops, "f")), 0);
+    ASSERT_EQ(symlink("elsewhere", ops_path(t, ops, "dangling")), 0);
+    for (size_t i = 0; i < ARRAY_LEN(linked); i++) {
+        OPS_FAILS(ops, ERR_VERSION_CONFLICT, op_write_file,
+                  "{\"path\":\"%s\",\"content\":\"x\",\"without_links\":true}", linked[i]);
+        ASSERT_CONTAINS(test_err_text(t), "by a link");
+    }
+    ASSERT_EQ(rmdir(ops_path(t, ops, "real")), 0); /* nothing was made in it */
+    ASSERT_EQ(access(ops_path(t, ops, "elsewhere"), F_OK), -1);
+    ASSERT_EQ(mkdir(ops_path(t, ops, "real"), 0700), 0);
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++)
+        OPS_CALL(ops, op_write_file, "{\"path\":\"%s\",\"content\":\"x\",\"without_links\":true}",
+                 plain[i]);
+    OPS_FAILS(ops, ERR_VERSION_CONFLICT, op_edit_file,
+              "{\"path\":\"f\",\"old\":\"x\",\"new\":\"y\",\"without_links\":true}");
+    OPS_CALL(ops, op_edit_file, "{\"path\":\"f\",\"old\":\"x\",\"new\":\"y\"}");
 }
 
 TEST(a_preview_of_a_new_file_makes_nothing)

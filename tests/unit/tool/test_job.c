@@ -8,7 +8,7 @@
 
 #define DONE                                                                                       \
     "{\"path\":\"/home/ada/work/a\",\"replacements\":1,\"sha256\":\"" BED_TWO "\",\"diff\":\"+"    \
-                                                                              "y\"}"
+    "y\"}"
 
 /* ---- ordinary ---- */
 
@@ -310,6 +310,26 @@ TEST(a_target_that_changes_at_the_last_moment_is_stale)
     fake_hand_fail(bed->hand, ERR_VERSION_CONFLICT, "changed");
     ASSERT_EQ(bed->told, 1);
     ASSERT(bed->result.stale);
+}
+
+/* Nobody was shown where the path leads today. */
+TEST(a_call_that_a_grant_covers_follows_no_link)
+{
+    AUTO(bed) bed = bed_new(t);
+
+    bed->call.granted = true;
+    ASSERT_OK(bed_start(bed, "edit_file", BED_EDIT, ""));
+    ASSERT_TEXT(bed_asked(bed), "edit_file");
+    ASSERT_TEXT(fake_hand_arguments(fake_hand_waiting(bed->hand)),
+                "{\"path\":\"a\",\"old\":\"x\",\"new\":\"y\",\"without_links\":true}");
+    fake_hand_fail(bed->hand, ERR_VERSION_CONFLICT, "by a link");
+    ASSERT_EQ(bed->told, 1);
+    ASSERT(bed->result.stale);
+    bed->told = 0;
+    ASSERT_OK(bed_start(bed, "bash", BED_LS, ""));
+    ASSERT_TEXT(fake_hand_arguments(fake_hand_waiting(bed->hand)), BED_LS);
+    fake_hand_fail(bed->hand, ERR_VERSION_CONFLICT, "of another kind");
+    ASSERT(!bed->result.stale);
 }
 
 TEST(without_an_approval_a_version_conflict_is_a_failure)

@@ -384,6 +384,54 @@ TEST(what_was_approved_for_one_path_lands_at_no_other)
     }
 }
 
+/* The same calls by a grant, which nobody is shown again. */
+TEST(what_a_grant_covers_lands_where_its_path_says)
+{
+    static const struct {
+        const char *tool, *path, *meanwhile;
+        const char *lands, *text; /* NULL: nothing may be there */
+    } ways[] = {
+        { "write_file", "g.txt", "ln -s prec.txt g.txt", "prec.txt", "precious\n" },
+        { "write_file", "g.txt", "ln -s elsewhere.txt g.txt", "elsewhere.txt", NULL },
+        { "write_file", "new/g.txt", "ln -s pb new", "pb/g.txt", NULL },
+        { "edit_file", "pa/f", "mv pa pa.real; ln -s pb pa", "pb/f", "one\n" },
+        { "edit_file", "pa/f", "ln -sf ../pb/f pa/f", "pb/f", "one\n" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        bool writes = strcmp(ways[i].tool, "write_file") == 0;
+        const char *arguments, *digest;
+        AUTO_WORLD w;
+
+        world_init_in(&w, t, arena_printf(&t->arena, "home%zu", i));
+        outside(&w, "mkdir pa pb; echo one > pa/f; echo one > pb/f; echo precious > prec.txt");
+        act(&w, "read_file", ARGS("path", "prec.txt"), "");
+        arguments = writes ? ARGS("path", ways[i].path, "content", "text\n")
+                           : ARGS("path", ways[i].path, "old", "one", "new", "two");
+        w.call.granted = true;
+        act(&w, ways[i].tool, arguments, "");
+        ASSERT_DONE(w);
+        ASSERT_TEXT(on_disk(&w, ways[i].path), writes ? "text\n" : "two\n");
+        outside(&w, "rm -rf g.txt new; echo one > pa/f");
+        outside(&w, ways[i].meanwhile);
+        act(&w, ways[i].tool, arguments, "");
+        if (!w.result.stale)
+            FAIL("%s: not stale (%s)", ways[i].meanwhile, err_message(&w.result.err, 0));
+        if (ways[i].text)
+            ASSERT_TEXT(on_disk(&w, ways[i].lands), ways[i].text);
+        else if (access(in_project(&w, ways[i].lands), F_OK) == 0)
+            FAIL("%s: it was written", ways[i].meanwhile);
+        /* Asked anew, a person sees where it leads; a yes to that is followed. */
+        w.call.granted = false;
+        digest = show(&w, ways[i].tool, arguments);
+        ASSERT_CONTAINS(facts_text(t, w.preview.details),
+                        arena_printf(&t->arena, "leads to: %s", in_project(&w, ways[i].lands)));
+        act(&w, ways[i].tool, arguments, digest);
+        ASSERT_DONE(w);
+        ASSERT_TEXT(on_disk(&w, ways[i].lands), writes ? "text\n" : "two\n");
+    }
+}
+
 TEST(files_outside_are_refused_by_the_hand)
 {
     AUTO_WORLD w;

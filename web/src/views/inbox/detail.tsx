@@ -174,6 +174,9 @@ const held = ({ armed, unseen, note }: Hold, onClick: () => void) => ({
   onClick, "aria-disabled": !armed || unseen || undefined, ...(unseen ? { "aria-describedby": note } : {}),
 });
 
+/** What is approved with changes was seen to its end before. The form of a proposal shows all of it itself. */
+const editWaits = (item: InboxItem, unseen: boolean): boolean => unseen && item.kind !== "agent_proposal";
+
 /** A yes for as long as was chosen. */
 const yes = (scope: Scope): DecisionRequest => ({ decision: "approve", ...(scope !== "once" ? { scope } : {}) });
 
@@ -185,6 +188,7 @@ function Verbs({ item, doing, setDoing, say, busy, hold, scope, setScope, danger
   const choices = item.choices ?? [];
   const back = (): void => setDoing("look");
   const key = (name: string) => ({ keys: name, keysOff: !hold.picked });
+  const behind = editWaits(item, hold.unseen);
   if (doing === "reject") return <Reject busy={busy} onBack={back} onSay={(reason) => say({ decision: "reject", ...(reason ? { reason } : {}) })} />;
   if (doing === "edit") return <Edit item={item} busy={busy} danger={danger} onBack={back} onSay={say} />;
   return (
@@ -198,7 +202,7 @@ function Verbs({ item, doing, setDoing, say, busy, hold, scope, setScope, danger
           </Button>
         )}
         {can.edit && (
-          <Button data-verb="edit" {...key("e")} icon={<Pencil size={15} aria-hidden />} {...held({ ...hold, armed: true }, () => hold.unseen || setDoing("edit"))}>Edit</Button>
+          <Button data-verb="edit" {...key("e")} icon={<Pencil size={15} aria-hidden />} {...held({ ...hold, armed: true, unseen: behind }, () => behind || setDoing("edit"))}>Edit</Button>
         )}
         {can.reject && <Button data-verb="reject" {...key("r")} icon={<X size={16} aria-hidden />} onClick={() => setDoing("reject")}>{can.answer ? "Don't answer" : "Reject"}</Button>}
         {can.approve && choices.length > 1 && (
@@ -293,7 +297,7 @@ export function ItemDetail({ item, picked, onDecided, compact }: {
   return (
     <article ref={box} className={cx("item", compact && "item-compact")} aria-label={`${item.agentName ?? ""} ${summary(item)}`}
       onKeyDownCapture={once} onFocus={(event) => setInside(onButton(event.target))} onBlur={(event) => setInside(onButton(event.relatedTarget))}>
-      {keys && meant && item.state === "pending" && doing === "look" && <ItemKeys item={item} box={box} scope={scope} say={say} setDoing={(next) => seen() && !(next === "edit" && hold.unseen) && setDoing(next)} />}
+      {keys && meant && item.state === "pending" && doing === "look" && <ItemKeys item={item} box={box} scope={scope} say={say} setDoing={(next) => seen() && !(next === "edit" && editWaits(item, hold.unseen)) && setDoing(next)} />}
       <Head item={item} small={compact} />
       <Taint item={item} />
       {doing !== "edit" && <Ends><Body item={item} /></Ends>}

@@ -238,7 +238,6 @@ int model_fault_body(struct model_exchange *x, int status, struct str body, int6
         fault.type = STR("a web page instead of an answer of the API");
     else
         fault.message = body;
-    fault.status = status; /* what was said on the wire holds */
     return conclude(x, &fault, retry_after_ms, err);
 }
 

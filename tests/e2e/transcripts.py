@@ -49,10 +49,11 @@ SHORT = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{1,4}(?:-[0-9a-f]{1,4}
 DIFFERS = [
     (re.compile(r'("version": ")[0-9a-f]{16}"'), r'\1<version>"'),
     (re.compile(r'("importId": "|import undo )[0-9a-f]{8}\b'), r"\1<import>"),
-    (re.compile(r'("(?:inputTokens|tokensToday|in)": )\d+'), r"\1<n>"),
+    # Prompts name the day and the directory.
+    (re.compile(r'("(?:inputTokens|tokensToday|in)": |"tokens": {"used": )\d+'), r"\1<n>"),
     (re.compile(r"\b\d{5,} bytes"), "<n> bytes"),
     (re.compile(r"\b\d+ ms\b"), "<n> ms"),
-    (re.compile(r"(/hooks/)[\w-]{43}"), r"\1<key>"),
+    (re.compile(r'(/hooks/|"token": ")[\w-]{43}'), r"\1<key>"),
     (re.compile(r"\b\d+ (?:s|min) ago\b"), "just now"),
     (re.compile(r"\bin \d+ (?:min|h|days?)(?: \d+ min)?\b"), "in <while>"),
     (re.compile(r'("(?:tookMs|activeMs|waitedMs)": )\d+'), r"\1<ms>"),
@@ -203,9 +204,9 @@ class Player:
         lines = {"$": self.command, ">": self.request, "@": self.deed}[kind](words)
         hidden = [self.names.hide(text).rstrip() for text in lines]
         hidden = [text for text in hidden if text != "DTEND:<now>"]  # of less than a second it has none
-        if hidden == lines or kind != "$":
+        if kind != "$":
             return hidden
-        # Columns are as wide as the ids in them.
+        # Columns are as wide as the ids and times in them.
         return [line if line.startswith("{") else re.sub(r"(?<=\S)   +", "  ", line) for line in hidden]
 
 
